@@ -47,7 +47,7 @@ public struct LoadReport: Sendable {
     public var connectionsFailed: UInt64 { result.metrics[.connectionsFailed] }
     /// With a rate: requests that came due and were not sent. 0 without a rate.
     public var unsent: UInt64 { result.metrics[.unsent] }
-    /// Requests sent a second time (``LoadTest/retries``), each of them once in ``sent``.
+    /// Requests sent a second time, each of them once in ``sent``.
     public var sentAgain: UInt64 { result.metrics[.sentAgain] }
     /// Redirections that were followed. Each response that led to one is in ``completed``.
     public var redirects: UInt64 { result.metrics[.redirects] }

@@ -1,7 +1,7 @@
 import UncurlReactor
 import UncurlTLS
 
-/// A load test that a Swift program configures and runs: the load of the command `volley`, and scripts in Swift.
+/// A load test that a Swift program configures and runs: the load of the command `volley`, and visits in Swift.
 ///
 /// ```swift
 /// var test = LoadTest(url: "http://127.0.0.1:8080/")
@@ -24,13 +24,13 @@ public struct LoadTest: Sendable {
     /// How long to measure, at most 744 hours; with ``requests``, whichever ends first. ``stages`` have their own.
     public var duration: Duration? = .seconds(10)
     /// How many requests to send, without those that follow a redirection. With a ``rate``: how many instants come due,
-    /// each of them for one request, or for one visit of a script.
+    /// each of them for one request, or for one ``visit``.
     public var requests: UInt64?
     /// Requests a second of all threads together, more than 0 and at most 1e9; nil for a closed loop.
     public var rate: Double?
     /// Rates in a row, instead of ``rate``: together at most 744 hours.
     public var stages: [Stage] = []
-    /// Closed loop: how long a user rests after each answer, or after each visit of a script. It excludes ``rate`` and
+    /// Closed loop: how long a user rests after each answer, or after each ``visit``. It excludes ``rate`` and
     /// ``stages``.
     public var think: Duration?
     /// How long the server is loaded before the measured part. Its requests are in no figure.
@@ -64,15 +64,11 @@ public struct LoadTest: Sendable {
     public var authorities: String?
     /// The seed of all random choices: the same seed makes the same choices.
     public var seed: UInt64 = 1
-    /// Makes each virtual user's script; called on the user's thread with its number, from 0. A visit begins when the
-    /// script is asked for a first request, and ends when it returns ``LoadStep/done``.
-    public var script: (@Sendable (_ user: Int) -> UserScript)?
-
-    /// What each virtual user does in a visit, as an asynchronous function in place of ``script``. It is called on a
-    /// task that prefers the user's loop, again and again in a closed loop, and once for each instant of a ``rate``. A
-    /// visit that throws has ended. A visit that is under way at the run's end gets a `CancellationError`.
+    /// What each virtual user does in a visit. It is called on a task that prefers the user's loop, again and again in
+    /// a closed loop, and once for each instant of a ``rate``. A visit that throws has ended. A visit that is under way
+    /// at the run's end gets a `CancellationError`.
     public var visit: (@Sendable (_ user: LoadUser) async throws -> Void)?
-    /// The names that requests of scripts and visits may have (``LoadRequest/name``), at most 100: each has figures of
+    /// The names that requests of visits may have (``LoadRequest/name``), at most 100: each has figures of
     /// its own in ``LoadReport/names`` and in every report.
     public var names: [String] = []
 
@@ -102,20 +98,15 @@ public struct LoadTest: Sendable {
     /// - Throws: ``LoadTestError``, before the first connect: a setting, the machine's limits, the certificates or a
     ///   host name do not allow the run. What fails while it runs is counted in the report.
     public func run() throws(LoadTestError) -> LoadReport {
-        LoadReport(try LibraryRun(try options()).run())
+        LoadReport(try options().run())
     }
 
     private func options() throws(LoadTestError) -> LoadOptions {
-        let target: LoadOptions.Target = if let url { .url(try TargetURL(url)) } else { .embedded }
-        let (path, host) =
-            switch target {
-            case .embedded: (RunPlan.embeddedTarget(method, hasBody: body != nil), "localhost")
-            case .url(let url): (url.target, url.hostField)
-            }
+        let target = try url.map { url throws(LoadTestError) in try TargetURL(url) }
         let description = try RequestDescription(
             method: method,
-            target: path,
-            hostField: host,
+            target: target?.target ?? RunPlan.embeddedTarget(method, hasBody: body != nil),
+            hostField: target?.hostField ?? "localhost",
             headers: fields.map { "\($0.name): \($0.value)" },
             body: body
         )
@@ -135,11 +126,10 @@ public struct LoadTest: Sendable {
         }
         options.drain = if let drain { drain > .zero ? try Self.nanoseconds(drain, .drain) : 0 } else { options.drain }
         options.retries = retries
-        options.users.redirects = max(0, redirects)
-        options.users.keepsCookies = keepsCookies
-        guard script == nil || visit == nil else { throw .conflictingScripts }
-        (options.users.script, options.users.visit, options.users.names) = (script, visit, names)
-        if case .url(let url) = target, url.isSecure { options.security = try security() }
+        options.redirects = max(0, redirects)
+        options.keepsCookies = keepsCookies
+        (options.visit, options.visitNames) = (visit, names)
+        if target?.isSecure == true { options.security = try security() }
         return options
     }
 
@@ -151,7 +141,7 @@ public struct LoadTest: Sendable {
         if let rate {
             options.profile = LoadProfile(rate: try Self.rate(rate), duration: options.duration ?? LoadOptions.longest)
         } else {
-            var parts: [LoadProfile.Stage] = []
+            var parts: [LoadStage<Rate>] = []
             var length: UInt64 = 0
             for stage in stages {
                 let to = stage.rate == 0 ? Rate.zero : try Self.rate(stage.rate)
@@ -159,7 +149,7 @@ public struct LoadTest: Sendable {
                 length += span
                 guard length <= LoadOptions.longest else { throw .time(.stages) }
                 let from = stage.isRamp ? parts.last?.to ?? .zero : to
-                parts.append(LoadProfile.Stage(duration: span, from: from, to: to))
+                parts.append(LoadStage(duration: span, from: from, to: to))
             }
             options.profile = LoadProfile(parts)
             options.duration = options.profile?.duration

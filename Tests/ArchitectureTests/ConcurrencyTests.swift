@@ -9,7 +9,7 @@ struct ConcurrencyTests {
         "Sources/UncurlReactor/Loop/EventLoop.swift": "the loop as a task executor",
         "Sources/UncurlLoad/LoadTest.swift": "a program's visits in async form",
         "Sources/UncurlLoad/Users/LoadUser.swift": "the same: tasks that prefer the user's loop",
-        "Sources/UncurlLoad/Users/UserOptions.swift": "the same",
+        "Sources/UncurlLoad/Plan/LoadOptions.swift": "the same",
         "Sources/UncurlLoad/Workers/VirtualUserDriver.swift": "the same",
     ]
 

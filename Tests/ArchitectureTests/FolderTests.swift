@@ -220,7 +220,7 @@ struct FolderTests {
         ],
         "UncurlLoad": [
             // A program's front.
-            "": ["Histograms", "Plan", "Requests", "Results", "Running", "Schedule", "Text", "Users"],
+            "": ["Histograms", "Plan", "Requests", "Running", "Schedule", "Text", "Users"],
             // How numbers, errors and settings are told, and what the system says.
             "Text": [],
             "System": [],
@@ -236,29 +236,27 @@ struct FolderTests {
             "Plan": ["Metrics", "Requests", "Scenarios", "Schedule", "System", "Text", "Thresholds", "Users"],
             // The run.
             "Workers": ["Metrics", "Plan", "Requests", "Scenarios", "Schedule", "System", "Text", "Users"],
-            "Results": ["Metrics", "Plan", "Text", "Thresholds"],
-            "Running": ["Metrics", "Plan", "Results", "System", "Text", "Workers"],
+            "Running": ["Histograms", "Metrics", "Plan", "System", "Text", "Thresholds", "Workers"],
         ],
         "UncurlLoadReports": [
             "": ["Documents", "Text"],
             "Documents": [],
+            // For people and for pipelines.
             "Text": ["Documents"],
-            "Histograms": ["Documents"],
-            "HTML": ["Documents", "Histograms"],
+            // A line for each interval, request or percentile.
             "Lines": ["Documents"],
-            "Prometheus": [],
-            "OpenTelemetry": ["Prometheus"],
-            // What pipelines show: tests, annotations, pages.
-            "Pipelines": ["Documents", "Text"],
+            "HTML": ["Documents", "Lines"],
+            // What others read while the run goes on.
+            "Live": [],
             // Several reports.
-            "Merging": ["Documents", "Histograms", "Text"],
+            "Merging": ["Documents", "Lines", "Text"],
             "Comparing": ["Documents"],
         ],
         "UncurlLocust": [
-            "ZeroMQ": [],
-            "MessagePack": [],
-            "Conversation": ["MessagePack", "ZeroMQ"],
-            "Working": ["Conversation", "ZeroMQ"],
+            // What the network carries: ZeroMQ's frames, and MessagePack in them.
+            "Wire": [],
+            "Conversation": ["Wire"],
+            "Working": ["Conversation", "Wire"],
         ],
         "volley": [
             // How a text becomes a value, or a complaint.

@@ -35,14 +35,6 @@ struct SharedFieldsTests {
             ("counts and instants, noted where it happens", ["report"]),
             ("the request's way out, which ConnectionSending alone moves along", ["sending"]),
         ],
-        "Worker": [
-            (
-                "what is left to send and what is under way: requests, handshakes, swarms and virtual users count it",
-                ["budget", "running", "singles"]
-            ),
-            ("how many connections a swarm's master wants", ["wanted"]),
-            ("when a connection may be opened: each outcome that costs one tells it", ["pacer"]),
-        ],
         "VirtualUserDriver": [
             ("values that keep their own rules", ["random", "resting"]),
             ("whose request is being filled in: its user, its number and its variables", ["context"]),

@@ -175,7 +175,7 @@ struct WalkTests {
         ),
         Walk(
             "a request of volley, in a closed loop",
-            ceiling: 35,
+            ceiling: 34,
             [
                 "UncurlHTTP1": """
                 BodyDecoder BodyFraming FieldLineParser HeadReader Persistence ResponseHead ResponseParser Scanners
@@ -186,8 +186,7 @@ struct WalkTests {
                 ExchangeReport Host HostTable Link Reading SlotID Transport
                 """,
                 "UncurlLoad": """
-                ConnectPacer EngineRequests LatencyHistogram Metrics RequestSequence Worker WorkerMetrics
-                WorkerOutcomes
+                ConnectPacer EngineRequests LatencyHistogram Metrics RemoteWorker Worker WorkerMetrics
                 """,
                 "UncurlReactor": """
                 EventLoop Poller Socket SystemCall

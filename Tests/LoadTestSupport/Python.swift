@@ -1,8 +1,8 @@
 import Foundation
 package import TestSupport
 
-/// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema, prometheus_client,
-/// kubernetes-validate.
+/// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema,
+/// prometheus_client, kubernetes-validate.
 package enum Python {
     package static let path: String? = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

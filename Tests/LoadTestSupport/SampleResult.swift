@@ -16,7 +16,7 @@ package func sampleResult(
         headers: [],
         body: nil
     )
-    var options = LoadOptions(.url(url), request)
+    var options = LoadOptions(url, request)
     options.connections = 64
     try change(&options)
     let plan = RunPlan(options, try Preflight(options, .usual))
@@ -34,7 +34,8 @@ package func sampleResult(
     return result
 }
 
-/// 1,000 requests of a thread: 900 successes and, where some fail, 50 HTTP errors, 10 timeouts and a refused connection.
+/// 1,000 requests of a thread: 900 successes and, where some fail, 50 HTTP errors, 10 timeouts and a refused
+/// connection.
 private func sampleMetrics(of thread: Int, failing: Bool) -> Metrics {
     var metrics = Metrics()
     metrics[.connectionsOpened] = 32

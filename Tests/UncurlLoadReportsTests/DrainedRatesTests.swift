@@ -59,7 +59,7 @@ struct DrainedRatesTests {
         let saved = try SavedReport(JSONReport.document(result), path: "x").intervals()
         #expect(saved.map(\.perSecond) == [5] && saved.map(\.successesPerSecond) == [3])
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
-        let plots = try HTMLPlots.data(SavedReport(JSONReport.document(result), path: "x"))
+        let plots = try HTMLReport.plots(SavedReport(JSONReport.document(result), path: "x"))
         #expect(try JSONReader.read(Array(plots.utf8))["course"]?.items.first?.items[2].number == 5)
     }
 
@@ -120,7 +120,7 @@ struct DrainedRatesTests {
         let decoded = try #require(MetricsCodec.decode(MetricsCodec.encode(metrics())))
         let interval = Interval(start: 0, end: 1_000_000_000, metrics: decoded)
         #expect(decoded.names.map(\.drained) == [5])
-        let plan = try sampleResult { ($0.users.names, $0.users.script) = (["a"], { _ in { _ in .done } }) }.plan
+        let plan = try sampleResult { ($0.visitNames, $0.visit) = (["a"], { _ in }) }.plan
         let lines = IntervalCSV.lines(interval, of: plan).split(separator: "\n")
         #expect(lines.count == 2)
         #expect(

@@ -59,15 +59,15 @@ struct HTMLReportTests {
     @Test("reports of a run with scenarios have their names as the title")
     func scenarioTitle() throws {
         let result = try sampleResult { options in
-            let scenarios = ["checkout", "<browse>"].map { Scenarios.Scenario(name: $0, weight: 1, []) }
+            let scenarios = ["checkout", "<browse>"].map { Scenario(name: $0, weight: 1, []) }
             options.scenarios = Scenarios(scenarios, steps: [])
         }
         let page = try HTMLReport.text(result)
         #expect(page.contains("<title>volley: checkout, &lt;browse&gt; http://127.0.0.1:8080/</title>"))
         #expect(page.contains("<h1>checkout, &lt;browse&gt; <span>"))
         let suite = "<testsuite name=\"volley checkout, &lt;browse&gt; http://127.0.0.1:8080/\""
-        #expect(JUnitReport.text(result).contains(suite))
-        #expect(MarkdownReport.text(result).contains("checkout, &lt;browse> http://127.0.0.1:8080/"))
+        #expect(PipelineReport.junit(result).contains(suite))
+        #expect(PipelineReport.markdown(result).contains("checkout, &lt;browse> http://127.0.0.1:8080/"))
     }
 
     @Test("a run without a single answer has a page too")

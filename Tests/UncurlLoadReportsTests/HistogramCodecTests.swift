@@ -99,7 +99,7 @@ struct HistogramCodecTests {
         #expect(other.startedAt == usual.startedAt && other.lines.count == 2)
         for (line, same) in zip(other.lines, usual.lines) {
             #expect(line.tag == same.tag && line.start == same.start && line.length == same.length)
-            #expect(counters(line.histogram.counters) == counters(same.histogram.counters))
+            #expect(counters(line.counters) == counters(same.counters))
         }
     }
 

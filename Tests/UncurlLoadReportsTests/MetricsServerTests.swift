@@ -14,7 +14,7 @@ struct MetricsServerTests {
         let loop = group.loops[0]
         let started = Monitor<(listener: LoopBound<Listener>, address: SocketAddress)?>(nil)
         loop.post {
-            let page = MetricsPage(page)
+            let page = MetricsPage((page, false))
             let made = try? Listener(on: loop, at: .v4(.loopback, port: 0)) { socket in
                 MetricsConnection.begin(socket, on: loop, page)
             }

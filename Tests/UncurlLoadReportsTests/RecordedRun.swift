@@ -54,9 +54,11 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
         (0..<2).map { thread in
             let metrics = WorkerMetrics(start: 0, shape: plan.noMetrics)
             var player = Player(metrics: metrics, state: seed * 1_000 + UInt64(thread))
-            if plan.work == .requests { for _ in 0..<4 { metrics.connected(after: 90_000 + player.below(9) * 1_000) } }
+            if plan.options.work == .requests {
+                for _ in 0..<4 { metrics.connected(after: 90_000 + player.below(9) * 1_000) }
+            }
             return (0..<3).map { second in
-                if second == 2, plan.drain > 0 { metrics.beginDrain() }
+                if second == 2, plan.options.drain > 0 { metrics.beginDrain() }
                 for _ in 0..<12 { play(&player) }
                 metrics.markRate(at: UInt64(second + 1) * Self.second)
                 return metrics.exchange(for: plan.noMetrics)
@@ -86,7 +88,7 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
             )
         }
         var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)
-        for interval in intervals(seed: seed, plan) { result.course.add(interval, of: plan.work) }
+        for interval in intervals(seed: seed, plan) { result.course.add(interval, of: plan.options.work) }
         change(&result)
         return result
     }
@@ -182,8 +184,8 @@ extension RecordedRun {
     }
 
     private static let profile = LoadProfile([
-        LoadProfile.Stage(duration: 1_000_000_000, from: Rate(perSecond: 10), to: Rate(perSecond: 40)),
-        LoadProfile.Stage(duration: 2_000_000_000, from: Rate(perSecond: 40), to: Rate(perSecond: 40)),
+        LoadStage(duration: 1_000_000_000, from: Rate(perSecond: 10), to: Rate(perSecond: 40)),
+        LoadStage(duration: 2_000_000_000, from: Rate(perSecond: 40), to: Rate(perSecond: 40)),
     ])
 
     private static func condition(_ text: String, _ word: String, above limit: Double) throws -> Threshold {
@@ -253,7 +255,7 @@ extension RecordedRun {
         RecordedRun(
             "drained",
             {
-                ($0.profile, $0.drain, $0.arrivals) = (profile, 2_000_000_000, .poisson)
+                ($0.profile, $0.drain, $0.isPoisson) = (profile, 2_000_000_000, true)
                 ($0.warmup, $0.showsDistribution) = (1_000_000_000, true)
             },
             play: { player in
@@ -303,8 +305,8 @@ extension RecordedRun {
         RecordedRun(
             "names",
             {
-                $0.users.names = ["a", "b, \"quoted\"", "c"]
-                $0.users.script = { _ in { _ in .done } }
+                $0.visitNames = ["a", "b, \"quoted\"", "c"]
+                $0.visit = { _ in }
             },
             play: { player in
                 let name = Int(player.below(2))
@@ -330,7 +332,7 @@ extension RecordedRun {
         ),
         RecordedRun(
             "redirects",
-            { $0.users.redirects = 3 },
+            { $0.redirects = 3 },
             play: { player in
                 player.answered(player.below(3) == 0 ? 302 : 200)
                 if player.below(3) == 0 { player.metrics.redirected() }
@@ -353,7 +355,7 @@ extension RecordedRun {
                 $0.limits.idle = 600_000_000
                 ($0.limits.age, $0.limits.sending, $0.limits.requests) = (1_000...2_000, 5_000, 9)
                 ($0.think, $0.timeout) = (.fixed(3_000_000), LoadOptions.longest)
-                $0.crowd = CrowdProfile([CrowdProfile.Stage(duration: 1_000_000_000, from: 1, to: 8)])
+                $0.crowd = CrowdProfile([LoadStage(duration: 1_000_000_000, from: 1, to: 8)])
                 $0.thresholds = [
                     try condition("p50>1us", "p50", above: 1_000), try condition("errors>99%", "errors", above: 0.99),
                     try condition("sent_again>0", "sent_again", above: 0),
@@ -372,7 +374,7 @@ extension RecordedRun {
                     [.percentile(50, below: 1_000_000_000), .errors(below: 0.05)],
                     condition: "goal"
                 )
-                (options.search, options.profile) = (SearchTarget(goal), profile)
+                (options.search, options.profile) = (goal, profile)
             },
             play: scheduled
         ),

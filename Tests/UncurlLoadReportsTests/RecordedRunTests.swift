@@ -56,16 +56,16 @@ struct RecordedRunTests {
             ("codec", codec),
             ("json", lastInterval(JSONReport.document(result)).line(gap: " ")), ("text", TextReport.text(result)),
             ("wrk", WrkReport.text(result)),
-            ("markdown", MarkdownReport.text(result)),
-            ("junit", JUnitReport.text(result).components(separatedBy: "<system-out>")[0]),
-            ("github", GitHubReport.text(result)), ("html", bare(try HTMLReport.text(result))),
+            ("markdown", PipelineReport.markdown(result)),
+            ("junit", PipelineReport.junit(result).components(separatedBy: "<system-out>")[0]),
+            ("github", PipelineReport.github(result)), ("html", bare(try HTMLReport.text(result))),
             ("csv", IntervalCSV.head + intervals.map { IntervalCSV.lines($0, of: plan) }.joined()),
             ("hlog", intervals.map { HistogramLog.lines($0, of: plan) }.joined()),
             ("prometheus", MetricsText.text(metrics, of: plan)),
             ("otlp", OTLPMetrics.document(metrics, of: plan, start: 1, now: 2).line()),
             ("figures", figures(result)),
             ("merged json", bare(merged.document).line(gap: " ")),
-            ("merged text", try SavedReportText.text(merged)),
+            ("merged text", try TextReport.text(merged)),
             ("compared", try Comparison(saved[0], saved[1], tolerance: 0.02).text + changes(saved)),
         ]
         return texts.map { ($0, $1.replacingEach(PackageVersion.text, by: "VERSION")) }
@@ -102,7 +102,7 @@ struct RecordedRunTests {
 
     /// A page without its style and its script.
     private static func bare(_ page: String) -> String {
-        page.replacingEach(HTMLStyle.text, by: "STYLE").replacingEach(HTMLScript.text, by: "SCRIPT")
+        page.replacingEach(HTMLReport.style, by: "STYLE").replacingEach(HTMLReport.script, by: "SCRIPT")
     }
 
     private static let words =

@@ -6,7 +6,6 @@ import UncurlTestServer
 
 @testable import UncurlLoad
 
-/// Visits in async form.
 @Suite("Visits of a program", .ownThread, .serialized)
 struct AVisitTests {
     private func test(_ server: TestServer, requests: UInt64) -> LoadTest {
@@ -73,11 +72,6 @@ struct AVisitTests {
             _ = try await user.get("/bytes/1")
         }
         #expect(try test.run().completed == 1)
-        test.visit = nil
-        test.script = { _ in
-            { $0 == nil ? .request(LoadRequest("GET", "/bytes/1"), after: .milliseconds(300)) : .done }
-        }
-        #expect(try test.run().completed == 1)
     }
 
     @Test("a visit that fails ends, one that sends nothing holds nothing up, and the run's end ends all")
@@ -104,13 +98,5 @@ struct AVisitTests {
         let report = try test.run()
         #expect(report.completed == 40)
         #expect(unusable.withLock { $0 } > 0)
-    }
-
-    @Test("a visit and a script exclude each other")
-    func both() {
-        var test = LoadTest(url: "http://127.0.0.1:1/")
-        test.visit = { _ in }
-        test.script = { _ in { _ in .done } }
-        #expect(throws: LoadTestError.conflictingScripts) { try test.run() }
     }
 }

@@ -51,8 +51,8 @@ struct LoadTestTests {
         #expect(try test.run().corrected?.count == 3)
     }
 
-    @Test("a script decides by the response, with pauses, cookies and a number of its own")
-    func script() throws {
+    @Test("a visit decides by the response, with pauses, cookies and a number of its own")
+    func visit() throws {
         let server = try TestServer.start()
         defer { server.stop() }
         var test = LoadTest(url: server.url("/"))
@@ -60,21 +60,14 @@ struct LoadTestTests {
         // Three requests a visit, and the redirection of one of them: two visits.
         (test.requests, test.duration, test.timeout) = (6, nil, .seconds(60))
         let seen = Seen()
-        test.script = { user in
-            var step = 0
-            return { response in
-                step = response == nil ? 0 : step + 1
-                switch step {
-                case 0: return .request(LoadRequest("GET", "/cookies/set?me=\(user)"))
-                case 1: return .request(LoadRequest("GET", "/cookies"), after: .milliseconds(5))
-                case 2:
-                    seen.add(String(decoding: response?.body ?? [], as: UTF8.self).contains("\"\(user)\""))
-                    return .request(LoadRequest("POST", "/anything", headers: [("X-A", "b")], body: Array("hi".utf8)))
-                default:
-                    seen.add(response?.status == 200 && response?.header("content-type") == "application/json")
-                    return .done
-                }
-            }
+        test.visit = { user in
+            _ = try await user.send(LoadRequest("GET", "/cookies/set?me=\(user.number)"))
+            try await user.pause(.milliseconds(5))
+            let cookies = try await user.send(LoadRequest("GET", "/cookies"))
+            seen.add(String(decoding: cookies.body, as: UTF8.self).contains("\"\(user.number)\""))
+            let request = LoadRequest("POST", "/anything", headers: [("X-A", "b")], body: Array("hi".utf8))
+            let last = try await user.send(request)
+            seen.add(last.status == 200 && last.header("content-type") == "application/json")
         }
         let report = try test.run()
         #expect(report.failed == 0 && report.httpErrors == 0, "\(report.text)")
@@ -89,29 +82,23 @@ struct LoadTestTests {
         defer { server.stop() }
         var test = LoadTest(url: server.url("/"))
         (test.connections, test.rate, test.duration, test.drain) = (50, 100, .milliseconds(500), .seconds(60))
-        test.script = { _ in
-            var step = 0
-            return { response in
-                step = response == nil ? 0 : step + 1
-                return step < 3 ? .request(LoadRequest("GET", "/bytes/\(step)")) : .done
-            }
-        }
+        test.visit = { user in for step in 0..<3 { _ = try await user.get("/bytes/\(step)") } }
         let report = try test.run()
         #expect(report.corrected?.count == 50)
         // A visit that the end of the run cuts short sends no more.
         #expect((50...150).contains(report.completed) && report.completed == server.requestCount)
     }
 
-    @Test("a script's mistakes are failures, and a script that wants nothing does no harm")
-    func badScripts() throws {
+    @Test("a visit's mistakes are failures, and a visit that wants nothing does no harm")
+    func badVisits() throws {
         let server = try TestServer.start()
         defer { server.stop() }
         var test = LoadTest(url: server.url("/"))
         (test.connections, test.duration, test.timeout) = (2, .milliseconds(200), .seconds(60))
-        test.script = { _ in { _ in .request(LoadRequest("GET", "no scheme")) } }
+        test.visit = { user in _ = try await user.get("no scheme") }
         let report = try test.run()
         #expect(report.sent == 0 && report.connectionsFailed > 0 && report.exitStatus == 4)
-        test.script = { _ in { _ in .done } }
+        test.visit = { _ in }
         #expect(try test.run().sent == 0)
         #expect(server.requestCount == 0)
     }
@@ -146,7 +133,7 @@ struct LoadTestTests {
     }
 }
 
-/// What scripts on several threads saw.
+/// What visits on several threads saw.
 private final class Seen: @unchecked Sendable {
     private let lock = NSLock()
     private var values: [Bool] = []

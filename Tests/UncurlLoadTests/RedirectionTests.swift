@@ -18,7 +18,7 @@ struct RedirectionTests {
             headers: ["Authorization: Basic eDp5", "Content-Type: text/plain", "X-Own: 1"],
             body: [1, 2, 3]
         )
-        let options = LoadOptions(.url(url), request)
+        let options = LoadOptions(url, request)
         let factory = try RequestFactory(RunPlan(options, try Preflight(options, .usual)), embedded: nil)
         let draft = RequestDraft(
             method: "POST",
@@ -76,18 +76,15 @@ struct ScheduledRedirectionTests {
         let server = try TestServer.start()
         defer { server.stop() }
         var test = test(server, rate: 200, .milliseconds(500))
-        let answered = Counter()
-        test.script = { _ in
-            var step = 0
-            return { response in
-                step = response == nil ? 0 : step + 1
-                if step == 1 { answered.add() }
-                return step < 2 ? .request(LoadRequest("GET", step == 0 ? "/bytes/1" : "/redirect/2")) : .done
-            }
+        test.names = ["first", "later"]
+        test.visit = { user in
+            _ = try await user.send(LoadRequest("GET", "/bytes/1", name: "first"))
+            _ = try await user.send(LoadRequest("GET", "/redirect/2", name: "later"))
         }
         let metrics = try test.run().result.metrics
         #expect(metrics[.due] == 100 && metrics[.redirects] > 0)
-        #expect(metrics.rateRatio == Double(answered.value) / 100)
+        let answered = metrics.names[0].completed - metrics.names[0].drained
+        #expect(metrics.rateRatio == Double(answered) / 100)
     }
 
     @Test("the rate ratio is not below 0 when redirections are followed after the measured part")

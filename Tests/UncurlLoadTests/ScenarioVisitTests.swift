@@ -6,7 +6,7 @@ import Testing
 @Suite("Visits of a scenario")
 struct ScenarioVisitTests {
     private func visit(_ parts: [ScenarioPart], seed: UInt64 = 1) -> [String] {
-        var visit = ScenarioVisit(ScenarioProgram(parts))
+        var visit = ScenarioVisit(Scenario(name: "visit", weight: 1, parts))
         var random = RandomStream(seed: seed, stream: 0)
         var course: [String] = []
         while true {
@@ -28,7 +28,7 @@ struct ScenarioVisitTests {
 
     @Test("of several ways each is taken by its weight, and then the visit goes on")
     func choice() {
-        let ways: [ScenarioPart.Way] = [.init(weight: 3, parts: [.step(0), .step(1)]), .init(weight: 1, parts: [])]
+        let ways: [ScenarioPart.Way] = [(3, [.step(0), .step(1)]), (1, [])]
         let courses = (0..<2_000).map { visit([.choice(ways), .step(2)], seed: UInt64($0)) }
         #expect(courses.allSatisfy { $0 == ["0", "1", "2"] || $0 == ["2"] })
         #expect((1_400...1_600).contains(courses.count { $0.count == 3 }))
@@ -36,8 +36,8 @@ struct ScenarioVisitTests {
 
     @Test("the fewest requests of a visit are known, so that none begins again for ever")
     func least() {
-        let empty = ScenarioPart.Way(weight: 1, parts: [])
-        let one = ScenarioPart.Way(weight: 1, parts: [.step(0)])
+        let empty = ScenarioPart.Way(1, [])
+        let one = ScenarioPart.Way(1, [.step(0)])
         #expect(ScenarioPart.leastRequests([.choice([empty, one]), .pause(.fixed(1))]) == 0)
         #expect(ScenarioPart.leastRequests([.choice([one, one]), .loop(3, [.step(1)])]) == 2)
     }

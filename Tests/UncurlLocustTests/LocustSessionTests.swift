@@ -11,7 +11,7 @@ struct LocustSessionTests {
                 [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 6] + Array("ROUTER".utf8)
             return [4, UInt8(body.count)] + body
         }()
-    private let load = LocustLoad(cpu: 12.5, memory: 1_000)
+    private let load: LocustLoad = (12.5, 1_000)
 
     private func master(_ type: String, _ data: MessagePack = .null) -> [UInt8] {
         ZMTP.message(LocustMessage(type, data, node: "me").encoded)
@@ -97,7 +97,7 @@ struct LocustSessionTests {
             headers: [],
             body: nil
         )
-        var options = LoadOptions(.url(url), request)
+        var options = LoadOptions(url, request)
         options.pipeline = 2
         let target = LocustTarget(options, isCoarse: false)
         let order = { (rate: String) throws(LocustError) in
@@ -148,7 +148,7 @@ struct LocustSessionTests {
         #expect(try names(session.received(master("stop"), at: 4)) == ["stop"])
         #expect(session.order == nil)
         #expect(try names(session.received(master("stop"), at: 4)) == [])
-        let last = session.stopped(LocustStats(name: "/", method: "GET", grain: .fine), at: 5)
+        let last = session.stopped(LocustStats(name: "/", method: "GET"), at: 5)
         #expect(try names(last) == ["stats", "client_stopped", "client_ready"])
         #expect(session.stopped(nil, at: 5) == [])
         #expect(try names(session.received(master("ack"), at: 5)) == [])

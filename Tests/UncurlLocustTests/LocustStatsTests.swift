@@ -23,10 +23,10 @@ struct LocustStatsTests {
 
     @Test("failures are requests too, times are milliseconds, and seconds have their counts")
     func entry() throws {
-        var stats = LocustStats(name: "/path", method: "GET", grain: .fine)
+        var stats = LocustStats(name: "/path", method: "GET")
         stats.add(metrics(), unix: 1_000)
         stats.add(metrics(), unix: 1_001)
-        let data = try stats.data(of: order(), users: 7)
+        let data = try stats.data(classes: order().classCounts, users: 7)
         guard case .array(let entries)? = data["stats"], let entry = entries.first else {
             Issue.record("no entry")
             return
@@ -80,9 +80,9 @@ struct LocustStatsTests {
     @Test("with a rate, the times are corrected in every row, and rows by name have their contents")
     func corrected() throws {
         for names in [[], ["a", "b"]] {
-            var stats = LocustStats(name: "/", method: "GET", grain: .fine, names: names)
+            var stats = LocustStats(name: "/", method: "GET", names: names)
             stats.add(scheduled(), unix: 7)
-            let data = try stats.data(of: order(), users: 1)
+            let data = try stats.data(classes: order().classCounts, users: 1)
             guard case .array(let rows)? = data["stats"], let total = data["stats_total"] else {
                 Issue.record("no rows")
                 return
@@ -101,11 +101,13 @@ struct LocustStatsTests {
         metrics.sent(4)
         for _ in 0..<2 { metrics.completed(status: 404, latency: 1, responseStart: 1, isSuccess: true) }
         func errors() throws -> [MessagePack.Pair] {
-            var stats = LocustStats(name: "/", method: "GET", grain: .fine)
+            var stats = LocustStats(name: "/", method: "GET")
             // The counts of each second are merged.
             stats.add(metrics.value, unix: 7)
             stats.add(Metrics(), unix: 8)
-            guard case .map(let errors)? = try stats.data(of: order(), users: 1)["errors"] else { return [] }
+            guard case .map(let errors)? = try stats.data(classes: order().classCounts, users: 1)["errors"] else {
+                return []
+            }
             return errors
         }
         #expect(try errors() == [])
@@ -117,7 +119,7 @@ struct LocustStatsTests {
 
     @Test("nothing in a report is nothing, and the least time is none")
     func empty() throws {
-        let data = try LocustStats(name: "/", method: "GET", grain: .fine).data(of: order(), users: 0)
+        let data = try LocustStats(name: "/", method: "GET").data(classes: order().classCounts, users: 0)
         #expect(data["stats"] == .array([]))
         #expect(data["stats_total"]?["min_response_time"] == .null)
         #expect(data["stats_total"]?["num_requests"] == .integer(0))
@@ -132,7 +134,7 @@ struct LocustStatsTests {
         ] as [(UInt64, Double, Double)]
     )
     func grain(nanoseconds: UInt64, fine: Double, coarse: Double) {
-        #expect(LocustGrain.fine.milliseconds(nanoseconds) == fine)
-        #expect(LocustGrain.coarse.milliseconds(nanoseconds) == coarse)
+        #expect(LocustStats.milliseconds(nanoseconds, isCoarse: false) == fine)
+        #expect(LocustStats.milliseconds(nanoseconds, isCoarse: true) == coarse)
     }
 }

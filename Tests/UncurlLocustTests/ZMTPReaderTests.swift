@@ -15,8 +15,8 @@ struct ZMTPReaderTests {
 
     private static func frame(_ flags: UInt8, _ body: [UInt8]) -> [UInt8] { [flags, UInt8(body.count)] + body }
 
-    private func events(_ bytes: [UInt8], piece: Int) throws -> [ZMTPReader.Event] {
-        var (reader, found) = (ZMTPReader(), [ZMTPReader.Event]())
+    private func events(_ bytes: [UInt8], piece: Int) throws -> [ZMTP.Event] {
+        var (reader, found) = (ZMTP(), [ZMTP.Event]())
         for start in stride(from: 0, to: bytes.count, by: piece) {
             reader.append(bytes[start..<min(start + piece, bytes.count)])
             while let event = try reader.next() { found.append(event) }

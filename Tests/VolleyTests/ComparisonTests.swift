@@ -103,7 +103,7 @@ struct ComparisonTests {
     private func samples(_ values: [Double], from start: Double = 0, each length: Double = 1) -> [IntervalSample] {
         values.enumerated().map { index, value in
             let start = start + Double(index) * length
-            return IntervalSample(value: value, start: start, end: start + length, stolen: 0)
+            return (value: value, start: start, end: start + length, stolen: 0)
         }
     }
 
@@ -123,7 +123,8 @@ struct ComparisonTests {
         // Five above five: one order of 126 at each end.
         let few = try #require(test([1, 1.5, 1, 1.5, 1], [1.6, 90, 1.6, 90, 1.6]))
         #expect(abs(few.probability - 2.0 / 252) < 1e-9)
-        // Differences of 1 and 3 % in turn: a mean of 2 % with an error of 0.4 %, and t = 5.2 with 6 degrees of freedom.
+        // Differences of 1 and 3 % in turn: a mean of 2 % with an error of 0.4 %, and t = 5.2 with 6 degrees of
+        // freedom.
         let turns = (0..<8).map { $0 % 2 == 0 ? 1.01005 : 1.03046 }
         let shifted = try #require(test([Double](repeating: 1, count: 8), turns))
         #expect(shifted.probability > 0.0005 && shifted.probability < 0.004, "\(shifted.probability)")

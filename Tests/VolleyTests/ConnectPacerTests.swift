@@ -54,7 +54,7 @@ struct ConnectPacerTests {
             }
             let options = try LoadOptions(command)
             let plan = RunPlan(options, try Preflight(options, .usual))
-            let spacing = UInt64(plan.threads * plan.shard.count) * 100_000_000
+            let spacing = UInt64(plan.threads * plan.options.shard.count) * 100_000_000
             var pacer = ConnectPacer(plan, plan.shares[plan.threads - 1])
             var now = pacer.wait(at: 0, dialling: 0) ?? 0
             for _ in 0..<2 {

@@ -35,7 +35,7 @@ struct ConnectionLimitsTests {
         #expect(try options("--requests-per-connection", "1", url).reuse == .fin)
         #expect(try options("--requests-per-connection", "1", "--close", "rst", url).reuse == .rst)
         let plan = try plan("--requests-per-connection", "7", "--idle-timeout", "1s", url)
-        #expect(plan.limits.requests == 7 && plan.limits.description == "idle 1 s")
+        #expect(plan.options.limits.requests == 7 && plan.options.limits.description == "idle 1 s")
         #expect(try options("--connection-age", "20s-40s", url).limits.description == "age 20 s to 40 s")
         #expect(try options("--connection-age", "20s", url).limits.description == "age 20 s")
     }

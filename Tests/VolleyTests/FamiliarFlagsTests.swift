@@ -110,10 +110,10 @@ struct FamiliarFlagsTests {
     func cookies() throws {
         let plain = try options("-b", "a=1; b=2", "-b", "c=3", Self.url)
         #expect(plain.request.fields.filter { $0.name == "Cookie" }.map(\.value) == ["a=1; b=2; c=3"])
-        #expect(!plain.users.keepsCookies)
+        #expect(!plain.keepsCookies)
         let kept = try options("-b", "a=1; b=2", "--cookies", Self.url)
         #expect(!kept.request.fields.contains { $0.name == "Cookie" })
-        var jar = UserCookies(kept.users.cookies, host: "127.0.0.1", now: 0)
+        var jar = UserCookies(kept.cookies, host: "127.0.0.1", now: 0)
         let scope = CookieScope(host: "127.0.0.1", isAddress: true, port: 8080, target: "/x", isSecure: false)
         #expect(jar.octets(for: scope, now: 1) == Array("a=1; b=2".utf8))
     }
@@ -133,8 +133,8 @@ struct FamiliarFlagsTests {
         var found: LoadOptions?
         try withFile(text) { found = try options("-b", $0, "http://a.test/") }
         let load = try #require(found)
-        #expect(load.users.keepsCookies)
-        let jar = UserCookies(load.users.cookies, host: "a.test", now: 1_000)
+        #expect(load.keepsCookies)
+        let jar = UserCookies(load.cookies, host: "a.test", now: 1_000)
         func sent(to host: String, _ target: String = "/", isSecure: Bool = false) -> String? {
             var jar = jar
             let scope = CookieScope(host: host, isAddress: false, port: 80, target: target, isSecure: isSecure)
@@ -218,8 +218,8 @@ struct FamiliarFlagsTests {
         let settings = ProxyEnvironment.settings(from: [
             "http_proxy": "http://p.test:3128", "https_proxy": "socks5://s.test:1080", "no_proxy": "b.test",
         ])
-        func option(_ text: String?, _ url: String, isLocal: Bool = false) throws -> ProxyOption {
-            try ProxyOption(text, .url(TargetURL(url)), isLocal: isLocal, settings)
+        func option(_ text: String?, _ url: String, isLocal: Bool = false) throws -> (proxy: Proxy?, note: String?) {
+            try LoadOptions.proxy(text, TargetURL(url), isLocal: isLocal, settings)
         }
         let plain = try option(nil, "http://a.test/")
         #expect(plain.proxy?.host == .name("p.test"))
@@ -233,7 +233,7 @@ struct FamiliarFlagsTests {
         #expect(other.proxy?.host == .name("q.test") && other.note == nil)
         let broken = ProxyEnvironment.settings(from: ["http_proxy": "ftp://x"])
         let error = #expect(throws: UsageError.self) {
-            try ProxyOption(nil, .url(TargetURL("http://a.test/")), isLocal: false, broken)
+            try LoadOptions.proxy(nil, TargetURL("http://a.test/"), isLocal: false, broken)
         }
         #expect(error?.description.hasPrefix("http_proxy of the environment is no proxy's URL: ") == true)
     }

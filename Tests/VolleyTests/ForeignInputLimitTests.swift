@@ -45,48 +45,4 @@ struct ForeignInputLimitTests {
         )
         #expect(try drafts(.postman, text).map(\.url) == ["http://h/%7Bx%7B%7B%7D%7D%7Bv%7D"])
     }
-
-    @Test(
-        "an OpenAPI description is refused if what its operations share makes them much longer than the file",
-        arguments: [
-            (#""servers": [{"url": "/LONG"}]"#, "{}"),
-            (
-                #""servers": [{"url": "/\#(String(repeating: "{v}", count: 99))", "variables": {"v": {"default": "LONG"}}}]"#,
-                "{}"
-            ),
-            (
-                #""c": {"p": {"name": "p", "in": "query", "required": true, "example": "LONG"}}"#,
-                ##"{"parameters": [{"$ref": "#/c/p"}]}"##
-            ),
-            (
-                #""c": {"b": {"content": {"application/json": {"example": ["LONG"]}}}}"#,
-                ##"{"requestBody": {"$ref": "#/c/b"}}"##
-            ),
-            (
-                #""c": {"s": {"type": "string", "minLength": 1000}}"#,
-                """
-                {"requestBody": {"content": {"application/json": {"schema": {"allOf": [\
-                \(String(repeating: ##"{"required": ["p"], "properties": {"p": {"$ref": "#/c/s"}}},"##, count: 99))\
-                {}]}}}}}
-                """
-            ),
-        ]
-    )
-    func openAPI(shared: String, operation: String) throws {
-        let paths = (0..<200).map { "\"/\($0)\": {\"get\": \(operation)}" }.joined(separator: ",")
-        let text = #"{"openapi": "3.0.0", \#(shared), "paths": {\#(paths)}}"#
-        #expect { try drafts(.openAPI, text.replacing("LONG", with: long)) } throws: {
-            "\($0)".contains("are too long for so many requests")
-        }
-    }
-
-    @Test("the variables of an OpenAPI server and of its paths are replaced once")
-    func templates() throws {
-        let text = """
-            {"openapi": "3.0.0", "servers": [{"url": "/{v}/{w}", "variables": {"v": {"default": "{w}"}, "w": {"default": "x"}}}],
-             "paths": {"/{a}/{b}/{a}": {"get": {"parameters": [
-              {"name": "a", "in": "path", "example": "{b}"}, {"name": "b", "in": "path", "example": "1"}]}}}}
-            """
-        #expect(try drafts(.openAPI, text).map(\.url) == ["/{w}/x/%7Bb%7D/1/%7Bb%7D"])
-    }
 }

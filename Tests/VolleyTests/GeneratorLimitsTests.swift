@@ -86,7 +86,7 @@ struct GeneratorLimitsTests {
         for (goal, isBad) in [("p99<500ms", true), ("p99<750ms", false)] {
             var result = try result(lag: 90_000_000, corrected: 800_000_000)
             var load = try options("-R", "1000", "-t", "2", "http://h/")
-            load.search = SearchTarget(try SearchGoal(goal))
+            load.search = try SearchGoal(goal)
             result.plan = RunPlan(load, try Preflight(load, .usual))
             #expect(SearchRun.trial(result, try SearchGoal(goal)) == (isBad ? .bad : .unclear), "\(goal)")
             #expect(result.verdict == (isBad ? .threshold : .generatorLimited), "\(goal)")
@@ -100,7 +100,7 @@ struct GeneratorLimitsTests {
         #expect(busy.generatorLimits.first?.contains("95 % of a core") == true)
         busy.metrics.parts = .run
         #expect(busy.verdict == .good)
-        #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
+        #expect(busy.limitNotes.first?.contains("volley may be the limit") == true)
     }
 
     @Test("a thread that other processes kept from its core was the limit, however little it used")

@@ -204,13 +204,13 @@ struct InputTests {
         var requests: [PlannedRequest] = []
         for draft in drafts { requests.append(try factory.request(draft)) }
         var random = RandomStream(seed: 1, stream: 0)
-        let inOrder = RequestList(requests, weights: drafts.map(\.weight), order: .inOrder)
+        let inOrder = RequestList(requests, weights: drafts.map(\.weight), isRandom: false)
         #expect(
             (0..<20).map { inOrder.index($0, .whole, &random) } == [
                 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2,
             ]
         )
-        let byChance = RequestList(requests, weights: drafts.map(\.weight), order: .random)
+        let byChance = RequestList(requests, weights: drafts.map(\.weight), isRandom: true)
         var counts = [0, 0, 0]
         for number in 0..<10_000 { counts[byChance.index(UInt64(number), .whole, &random)] += 1 }
         #expect(abs(counts[0] - 1_000) < 150 && abs(counts[1] - 2_000) < 200 && abs(counts[2] - 7_000) < 250)

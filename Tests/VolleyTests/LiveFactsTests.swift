@@ -12,9 +12,9 @@ struct LiveFactsTests {
         let options = try LoadOptions(command)
         let plan = RunPlan(options, try Preflight(options, .usual))
         let elapsed = seconds * 1_000_000_000
-        return LiveFacts.lines(
+        return LiveView.facts(
             metrics,
-            counted: elapsed - plan.warmup,
+            counted: elapsed - plan.options.warmup,
             elapsed: elapsed,
             of: plan,
             columns: columns

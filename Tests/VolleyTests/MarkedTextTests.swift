@@ -115,7 +115,7 @@ struct MarkedTextTests {
     @Test("the type of a ZeroMQ socket")
     func socketType() {
         check("RMARKS") { type in
-            var reader = ZMTPReader()
+            var reader = ZMTP()
             let length = (0..<4).map { UInt8(truncatingIfNeeded: type.utf8.count >> (24 - 8 * $0)) }
             let ready = [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + length + Array(type.utf8)
             let size = (0..<8).map { UInt8(truncatingIfNeeded: ready.count >> (56 - 8 * $0)) }

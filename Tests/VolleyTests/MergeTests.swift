@@ -80,7 +80,7 @@ struct MergeTests {
         #expect(logs.status == 0, "\(logs.err)")
         let text = try String(contentsOfFile: log, encoding: .utf8)
         let lines = try HistogramLog.read(text, path: log).lines.filter { $0.tag == "raw" }
-        let sum = lines.reduce(into: LatencyHistogram()) { $0.merge($1.histogram.counters) }
+        let sum = lines.reduce(into: LatencyHistogram()) { $0.merge($1.counters) }
         #expect(counters(sum) == counters(saw))
         #expect(try String(contentsOfFile: "\(folder)/all.txt", encoding: .utf8).contains("4 reports of"))
         #expect(try String(contentsOfFile: "\(folder)/all.html", encoding: .utf8).contains("merged from 4 reports"))
@@ -230,7 +230,7 @@ struct MergeTests {
         let log = try HistogramLog.read(LogMerge(logs).text, path: "p").lines
         #expect(log.map(\.start) == merged.dropLast().map { Double($0) })
         #expect(log.map(\.length) == zip(merged, merged.dropFirst()).map { Double($1 - $0) })
-        #expect(log.allSatisfy { Double($0.histogram.counters.count) == $0.length * 1_100 })
+        #expect(log.allSatisfy { Double($0.counters.count) == $0.length * 1_100 })
     }
 
     @Test("ends that are a little apart are one, a part's rest is kept, and no interval is without a length")
@@ -261,7 +261,7 @@ struct MergeTests {
         let whole = try ReportMerge.merge(parts)
         #expect(whole.generatorLimits.count == 2)
         #expect(zip(whole.generatorLimits, ["a.json: ", "b.json: "]).allSatisfy { $0.hasPrefix($1) })
-        let text = try SavedReportText.text(whole)
+        let text = try TextReport.text(whole)
         #expect(text.contains("INVALID     volley was the limit: a.json: its own lateness made the p99 60"), "\(text)")
         #expect(try HTMLReport.page(whole.document).contains("<li>b.json: its own lateness made the p99 60"))
         #expect(whole.document["schedule"]?["wanted_per_second"]?.number == 2_000)
@@ -330,7 +330,7 @@ struct MergeTests {
         let ended = try EndedProgram("/bin/sh", ["-c", line, EndedProgram.built("volley")])
         #expect(ended.status == 0, "\(ended.err)")
         let read = try HistogramLog.read(merged.text, path: "merged").lines
-        #expect(read.count == 10_000 && read.last?.histogram.counters.count == 2)
+        #expect(read.count == 10_000 && read.last?.counters.count == 2)
     }
 
     @Test("a report that cannot be written does not prevent the others")

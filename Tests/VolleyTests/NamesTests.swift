@@ -88,7 +88,7 @@ struct NamesTests {
         #expect(rows.contains { $0.hasSuffix(#","slow,""er""""#) } && rows.contains { $0.hasSuffix(",") })
         let tag = line.isEmpty ? "raw.slow_\"er\"" : "corrected.slow_\"er\""
         let logged = try HistogramLog.read(log.text, path: "x").lines.filter { $0.tag == tag }
-        #expect(logged.reduce(0) { $0 + $1.histogram.counters.count } == 20)
+        #expect(logged.reduce(0) { $0 + $1.counters.count } == 20)
         #expect(requests.text.components(separatedBy: ",bad,").count == 21)
         #expect(page.text.contains("| name | completed | errors | mean | p50 | p90 | p99 | max |\n"), "\(page.text)")
         #expect(page.text.contains("| `bad` | 20 | 20 | - | - | - | - | - |\n| `slow,\"er\"` | 20 | 0 | "))
@@ -156,7 +156,7 @@ struct NamesTests {
         let saved = try SavedReport(JSONReport.document(result), path: "x")
         let whole = try ReportMerge.merge([saved, saved])
         #expect(whole.document["names"]?.items.map { $0["completed"]?.integer } == [20, 20, 20])
-        #expect(try SavedReportText.text(whole).contains(#/small +20 +2 /#))
+        #expect(try TextReport.text(whole).contains(#/small +20 +2 /#))
         let comparison = try Comparison(saved, whole, tolerance: 0)
         #expect(try comparison.change(#require(ThresholdMetric("completed{small}"))) == 1)
         #expect(try comparison.change(#require(ThresholdMetric("p50{slow}"))) == nil)
@@ -195,10 +195,10 @@ struct NamesTests {
     @Test("a master has a row for each name")
     func locust() throws {
         let result = try sample()
-        var stats = LocustStats(name: "/", method: "GET", grain: .fine, names: result.plan.requestNames.all)
+        var stats = LocustStats(name: "/", method: "GET", names: result.plan.requestNames.all)
         stats.add(result.metrics, unix: 7)
         let order = try LocustSpawn(.map([.init("user_classes_count", .map([.init("U", .integer(7))]))]))
-        guard case .array(let entries)? = stats.data(of: order, users: 7)["stats"] else {
+        guard case .array(let entries)? = stats.data(classes: order.classCounts, users: 7)["stats"] else {
             Issue.record("no entries")
             return
         }

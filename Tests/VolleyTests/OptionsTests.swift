@@ -110,9 +110,9 @@ struct OptionsTests {
 
     @Test("without a URL the embedded server is the target")
     func embedded() throws {
-        #expect(try options().target == .embedded)
+        #expect(try options().target == nil)
         #expect(try options("--source-address", "127.0.0.2").sources.count == 1)
-        #expect(try options("--self").target == .embedded)
+        #expect(try options("--self").target == nil)
     }
 
     @Test("a gate without a URL is refused, unless --self says that volley's own server is meant")
@@ -123,7 +123,7 @@ struct OptionsTests {
                     == "\(gate[0]) has no URL to judge: add one, or --self for volley's own server"
             )
             #expect(complaint(gate[0], gate[1], url) == nil)
-            #expect(try options(gate + ["--self"]).target == .embedded)
+            #expect(try options(gate + ["--self"]).target == nil)
         }
         #expect(complaint("--self", url)?.hasPrefix("--self and a URL exclude each other") == true)
     }
@@ -171,12 +171,12 @@ struct OptionsTests {
         ]
     )
     func worker(line: [String]) throws {
-        guard case .command(let command) = try Program.parse(line: ["worker", "--master", "127.0.0.1:1"] + line)
+        guard case .command(let perform) = try Program.parse(line: ["worker", "--master", "127.0.0.1:1"] + line)
         else {
             Issue.record("no command")
             return
         }
-        #expect { try command.perform() } throws: { "\($0)".contains("is not for a worker") }
+        #expect { try perform() } throws: { "\($0)".contains("is not for a worker") }
     }
 
     @Test(
@@ -280,12 +280,27 @@ struct OptionsTests {
         #expect(complaint("-t") == "Missing value for '-t' (see volley --help)")
     }
 
-    @Test("help, version and schema are information, not errors", arguments: ["--help", "--version", "--schema"])
+    @Test(
+        "help, version and schema are information, not errors",
+        arguments: ["--help", "--help-all", "--version", "--schema"]
+    )
     func information(flag: String) throws {
         guard case .information(let text) = try Program.parse(line: [flag]) else {
             Issue.record("\(flag) is not information")
             return
         }
         #expect(!text.isEmpty)
+    }
+
+    @Test("the help of all flags has those that are rarely used, too", arguments: [[], ["worker"], ["lead"]])
+    func helpOfAll(command: [String]) throws {
+        guard case .information(let common) = try Program.parse(line: command + ["--help"]),
+            case .information(let all) = try Program.parse(line: command + ["--help-all"])
+        else {
+            Issue.record("help is not information")
+            return
+        }
+        #expect(common.contains("--rate <RATE>") && all.contains("--rate <RATE>"))
+        #expect(!common.contains("--spin <TIME>") && all.contains("--spin <TIME>"))
     }
 }

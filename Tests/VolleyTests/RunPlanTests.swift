@@ -63,20 +63,20 @@ struct RunPlanTests {
     @Test("the destination is the unix socket, the --connect-to address or the URL's own")
     func destinations() throws {
         let named = try plan("--connect-to", "::localhost:99", "http://example.com/")
-        #expect(named.destination == .tcp(.name("localhost"), port: 99))
-        #expect(named.request.host == "example.com")
-        guard case .unix = try plan("--unix-socket", "@x", url).destination else {
+        #expect(named.destination == .host("localhost", port: 99))
+        #expect(named.options.request.host == "example.com")
+        guard case .address(.unix) = try plan("--unix-socket", "@x", url).destination else {
             Issue.record("not a unix socket")
             return
         }
-        #expect(try plan().destination == .embedded)
+        #expect(try plan().destination == nil)
     }
 
     @Test("the embedded server is asked for what it can answer")
     func embeddedTargets() throws {
-        #expect(try plan().request.target == "/bytes/128")
-        #expect(try plan("-m", "HEAD").request.target == "/bytes/128")
-        #expect(try plan("--body", "x").request.target == "/anything")
-        #expect(try plan("-m", "DELETE").request.target == "/anything")
+        #expect(try plan().options.request.target == "/bytes/128")
+        #expect(try plan("-m", "HEAD").options.request.target == "/bytes/128")
+        #expect(try plan("--body", "x").options.request.target == "/anything")
+        #expect(try plan("-m", "DELETE").options.request.target == "/anything")
     }
 }

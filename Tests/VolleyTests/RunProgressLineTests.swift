@@ -50,7 +50,7 @@ struct RunProgressLineTests {
         let invocation = try invocation("-t", "2", "-d", "60s", "--interval", "3s", "http://h/")
         let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
         let second: UInt64 = 1_000_000_000
-        var watch = RunWatch(invocation, plan, files: [], live: .none, isLead: true)
+        var watch = RunWatch(invocation, plan, files: [], live: (nil, nil), isLead: true)
         var line = RunProgressLine(wanted: true, terminal: true)
         var rates: [String] = []
         var completed: UInt64 = 0

@@ -369,9 +369,9 @@ struct ScenarioTests {
         }
         let example = file(Self.example)
         #expect(try EndedProgram(built: "volley", ["check", example.path]).err.contains("users.csv"))
-        #expect(try SchemaCheck(ScenarioSchema.text).complaints(about: Self.example) == [])
-        #expect(try SchemaCheck(ScenarioSchema.text).complaints(about: #"{"steps": [{"ulr": "/"}]}"#) != [])
-        #expect(try EndedProgram(built: "volley", ["schema", "scenario"]).out == ScenarioSchema.text + "\n")
+        #expect(try SchemaCheck(ScenarioFile.schema).complaints(about: Self.example) == [])
+        #expect(try SchemaCheck(ScenarioFile.schema).complaints(about: #"{"steps": [{"ulr": "/"}]}"#) != [])
+        #expect(try EndedProgram(built: "volley", ["schema", "scenario"]).out == ScenarioFile.schema + "\n")
     }
 
     /// The example of `SCENARIOS.md`.

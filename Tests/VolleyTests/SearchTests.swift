@@ -94,7 +94,7 @@ struct SearchTests {
         #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
         #expect(SearchRun.trial(result, try SearchGoal("p99<8ms")) == .unclear)
         let verdict = { (goal: String) throws(UsageError) in
-            SearchTarget(try SearchGoal(goal)).verdict(of: result.metrics, generatorLimited: true)
+            try SearchGoal(goal).verdict(of: result.metrics, generatorLimited: true)
         }
         #expect(try verdict("p99<20ms") == .good && verdict("p99<8ms") == .generatorLimited)
     }

@@ -89,7 +89,7 @@ struct SecurityOptionsTests {
     func proxies() throws {
         let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
         #expect(plan.hostNames == ["proxy.example"] && plan.leadsToOrigin)
-        #expect(plan.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
+        #expect(plan.options.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
         #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").hostNames == ["target.example"])
         #expect(try self.plan("-x", "socks5h://p", "http://target.example/").hostNames == ["p"])
         #expect(try options("-x", "https://p", "--cacert", "/x", "http://h/").security.target == nil)

@@ -159,7 +159,7 @@ struct SentAgainTests {
         let saved = try SavedReport(JSONReport.document(result), path: "x")
         #expect(saved.document["requests"]?["sent_again"]?.integer == 7)
         #expect(saved.document["intervals"]?.items.first?["sent_again"]?.integer == 7)
-        #expect(try SavedReportText.text(saved).contains("\nSent again  7, "))
+        #expect(try TextReport.text(saved).contains("\nSent again  7, "))
         let merged = try ReportMerge.merge([saved, saved])
         #expect(merged.document["requests"]?["sent_again"]?.integer == 14)
         let columns = IntervalCSV.head.trimmed.split(separator: ",")

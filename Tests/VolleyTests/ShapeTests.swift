@@ -26,7 +26,7 @@ struct ShapeTests {
         ]
         for (second, count) in seconds { #expect(profile.count(at: second * 1_000_000_000) == count, "\(second)") }
         let plan = try plan("--stage", "10s@7c,10s@3c", "-t", "2", "http://127.0.0.1/")
-        #expect(plan.connections == 7 && plan.duration == 20_000_000_000 && plan.profile == nil)
+        #expect(plan.options.connections == 7 && plan.options.duration == 20_000_000_000 && plan.options.profile == nil)
         #expect(plan.shares.map { plan.part(ofCrowd: 3, $0) } == [2, 1])
     }
 

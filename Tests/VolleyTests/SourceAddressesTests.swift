@@ -8,7 +8,7 @@ import UncurlReactor
 
 struct SourceAddressesTests {
     private func texts(_ arguments: String...) throws -> [String] {
-        try SourceAddressList.parse(arguments).map { "\($0)" }
+        try LoadOptions.sources(arguments).map { "\($0)" }
     }
 
     @Test("single addresses, comma lists and repeated flags add up in order")
@@ -59,12 +59,12 @@ struct SourceAddressesTests {
         ]
     )
     func refused(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try SourceAddressList.parse([text]) }
+        #expect(throws: UsageError(message)) { try LoadOptions.sources([text]) }
     }
 
     @Test("an address of another machine is refused before a run, and one of this machine is accepted")
     func foreign() throws {
-        try SourceAddresses.check(SourceAddressList.parse(["127.0.0.0/28"]))
+        try options("--source-address", "127.0.0.0/28", "http://h/").checkSources()
         // RFC 5737 §3: for documentation, so nobody's.
         #expect(
             throws: UsageError(
@@ -72,8 +72,8 @@ struct SourceAddressesTests {
                     + "use one of this machine's (`ip address`)"
             )
         ) {
-            let addresses = try SourceAddressList.parse(["127.0.0.2,192.0.2.1"])
-            try orUsage(try SourceAddresses.check(addresses))
+            let load = try options("--source-address", "127.0.0.2,192.0.2.1", "http://h/")
+            try orUsage(try load.checkSources())
         }
     }
 }

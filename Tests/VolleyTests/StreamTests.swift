@@ -59,7 +59,8 @@ struct StreamTests {
     )
     func agree(line: [String]) throws {
         var run = try written(line)
-        // A machine that stands still for most of a second leaves few intervals, or no request. The run is tried three times at most.
+        // A machine that stands still for most of a second leaves few intervals, or no request. The run is tried three
+        // times at most.
         for _ in 0..<2 where lines(run.intervals).count < 3 { run = try written(line) }
         let (ended, intervals, requests, report) = run
         #expect([0, 3].contains(ended.status), "\(ended.err)")
@@ -81,7 +82,7 @@ struct StreamTests {
             let summary = try #require(try saved.histogram(.success)?.summary())
             for point in summary.percentiles {
                 let exact = Double(times[Int(LatencyHistogram.rank(point.percentile, of: UInt64(times.count))) - 1])
-                #expect(abs(Double(point.value) - exact) <= exact * 0.001, "p\(point.name)")
+                #expect(abs(Double(point.value) - exact) <= exact * 0.001, "p\(point.percentile)")
             }
             #expect(summary.maximum == times.last)
         }

@@ -38,8 +38,8 @@ struct StreamedAnswerTests {
         #expect(corrected?.count == (line.isEmpty ? nil : 10))
         #expect(ended.out.contains("Events      50, ") && ended.out.contains("  gap "), "\(ended.out)")
         let logged = try HistogramLog.read(log.text, path: "x").lines
-        #expect(logged.filter { $0.tag == "gap" }.reduce(0) { $0 + $1.histogram.counters.count } == 40)
-        #expect(logged.filter { $0.tag == "event" }.reduce(0) { $0 + $1.histogram.counters.count } == 10)
+        #expect(logged.filter { $0.tag == "gap" }.reduce(0) { $0 + $1.counters.count } == 40)
+        #expect(logged.filter { $0.tag == "event" }.reduce(0) { $0 + $1.counters.count } == 10)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
         let page = try HTMLReport.page(saved.document)
         #expect(page.contains("<tr><th>gap</th><td>40</td>"))

@@ -131,6 +131,6 @@ struct ThresholdTests {
         #expect(saved.document["limits"]?.items.map { $0["kept"]?.bool } == [false, true])
         #expect(saved.document["failed_limits"]?.items.map(\.string) == ["p50>1us: p50 is 450 µs"])
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
-        #expect(try SavedReportText.text(saved).contains("FAILED: p50>1us: p50 is 450 µs"))
+        #expect(try TextReport.text(saved).contains("FAILED: p50>1us: p50 is 450 µs"))
     }
 }

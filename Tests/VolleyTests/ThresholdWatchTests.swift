@@ -87,7 +87,7 @@ struct ThresholdWatchTests {
             "http://127.0.0.1:8080/"
         )
         let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
-        var watch = RunWatch(invocation, plan, files: [], live: .none)
+        var watch = RunWatch(invocation, plan, files: [], live: (nil, nil))
         watch.renew(after: 3 * Self.second)
         var metrics = Metrics()
         (metrics[.completed], metrics[.sent]) = (100, 100)

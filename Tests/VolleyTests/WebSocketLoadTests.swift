@@ -49,7 +49,7 @@ struct WebSocketLoadTests {
         #expect(ended.out.contains("Messages    200 sent = 200 completed"), "\(ended.out)")
         #expect(ended.out.contains("kept: dropped>0: dropped is 0"), "\(ended.out)")
         let logged = try HistogramLog.read(log.text, path: "x").lines
-        #expect(logged.filter { $0.tag == "open" }.reduce(0) { $0 + $1.histogram.counters.count } == 4)
+        #expect(logged.filter { $0.tag == "open" }.reduce(0) { $0 + $1.counters.count } == 4)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
         #expect(try HTMLReport.page(saved.document).contains("<tr><th>open (WebSocket)</th><td>4</td>"))
         let whole = try ReportMerge.merge([saved, saved])

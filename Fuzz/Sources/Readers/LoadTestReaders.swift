@@ -6,7 +6,7 @@
 /// What the load tester reads: patterns, figures of other programs, a Locust master's words.
 extension Reader {
     static let loadTests = [
-        Reader("pattern", of: "UncurlLoad/Scenarios/PatternParser", pattern),
+        Reader("pattern", of: "UncurlLoad/Scenarios/BytePattern", pattern),
         Reader(
             "json-pointer",
             of: "UncurlLoad/Text/JSONPointer",
@@ -37,7 +37,7 @@ extension Reader {
         ),
         Reader(
             "target-url",
-            of: "UncurlLoad/Requests/TargetURL",
+            of: "UncurlLoad/Requests/RequestDescription",
             text: { text in
                 guard let url = try? TargetURL(text) else { return }
                 _ = (url.isSecure, url.port)
@@ -47,7 +47,7 @@ extension Reader {
         Reader("histogram", of: "UncurlLoad/Histograms/HistogramCodec", histogram),
         Reader(
             "histogram-log",
-            of: "UncurlLoadReports/Histograms/HistogramLog",
+            of: "UncurlLoadReports/Lines/HistogramLog",
             rest: "what a run writes",
             text: { text in
                 guard let log = try? HistogramLog.read(text, path: "log") else { return }
@@ -74,8 +74,8 @@ extension Reader {
             _ = try? report.intervals()
             _ = report.rate
         },
-        Reader("message-pack", of: "UncurlLocust/MessagePack/MessagePack", messagePack),
-        Reader("zmtp", of: "UncurlLocust/ZeroMQ/ZMTPReader", zmtp),
+        Reader("message-pack", of: "UncurlLocust/Wire/MessagePack", messagePack),
+        Reader("zmtp", of: "UncurlLocust/Wire/ZMTP", zmtp),
     ]
 
     /// What pointers point into.
@@ -108,7 +108,7 @@ extension Reader {
 
     private static func zmtp(_ octets: [UInt8]) {
         guard let first = octets.first else { return }
-        var reader = ZMTPReader()
+        var reader = ZMTP()
         let length = Int(first) + 1
         let stream = octets.dropFirst()
         for start in stride(from: stream.startIndex, to: stream.endIndex, by: length) {

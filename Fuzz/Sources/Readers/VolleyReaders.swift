@@ -21,12 +21,11 @@ extension Reader {
                 text: { _ = try? Threshold($0) }
             ),
             Reader("input-urls", of: "volley/Inputs/InputFormat", .urls),
-            Reader("input-vegeta", of: "volley/Inputs/VegetaInput", .vegeta, .vegetaJSON),
-            Reader("input-har", of: "volley/Inputs/HARInput", .har),
-            Reader("input-access-log", of: "volley/Inputs/AccessLogInput", .accessLog),
+            Reader("input-vegeta", of: "volley/Inputs/InputFormat", .vegeta, .vegetaJSON),
+            Reader("input-har", of: "volley/Inputs/RecordedInput", .har),
+            Reader("input-access-log", of: "volley/Inputs/RecordedInput", .accessLog),
             Reader("input-curl", of: "volley/Inputs/CurlInput", .curl),
             Reader("input-postman", of: "volley/Inputs/PostmanInput", .postman),
-            Reader("input-openapi", of: "volley/Inputs/OpenAPIInput", .openAPI),
         ]
 
     private init(_ name: String, of source: String, _ formats: InputFormat...) {

@@ -2,27 +2,28 @@ import UncurlLoad
 import UncurlLoadReports
 
 // A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command
-// line cannot say is in the script: each request follows from the response before it.
+// line cannot say is in the visit: each request follows from the response before it.
 //
 //   swift run LoadScenario [URL] [VISITS A SECOND]
 
-/// A user's way through the shop. Called for each user once; the closure it returns, for each step.
-@Sendable func visit(_ user: Int) -> UserScript {
-    var step = 0
-    return { response in
-        // nil: a visit begins.
-        step = response == nil ? 0 : step + 1
-        if let response, response.status != 200 { return .done }
-        switch step {
-        case 0: return .request(LoadRequest("GET", "/cookies/set?user=\(user)"))
-        case 1...3: return .request(LoadRequest("GET", "/bytes/\(step * 1_000)"), after: .milliseconds(20))
-        case 4:
-            // The content of the last response decides what is bought.
-            let item = response?.body.count ?? 0
-            return .request(LoadRequest("POST", "/anything", body: Array("buy=\(item)".utf8)))
-        default: return .done
-        }
+struct Refused: Error {}
+
+/// A user's way through the shop.
+@Sendable func visit(_ user: LoadUser) async throws {
+    /// Sends a request, and ends the visit where the shop does not answer as it should.
+    func answer(to request: LoadRequest) async throws -> LoadResponse {
+        let response = try await user.send(request)
+        guard response.status == 200 else { throw Refused() }
+        return response
     }
+    _ = try await answer(to: LoadRequest("GET", "/cookies/set?user=\(user.number)"))
+    // The content of the last response decides what is bought.
+    var item = 0
+    for step in 1...3 {
+        try await user.pause(.milliseconds(20))
+        item = try await answer(to: LoadRequest("GET", "/bytes/\(step * 1_000)")).body.count
+    }
+    _ = try await answer(to: LoadRequest("POST", "/anything", body: Array("buy=\(item)".utf8)))
 }
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -34,7 +35,7 @@ test.duration = .seconds(5)
 test.keepsCookies = true
 test.redirects = 1
 test.drain = .seconds(5)
-test.script = visit
+test.visit = visit
 
 do {
     let report = try test.run()

@@ -40,7 +40,7 @@ package enum HistogramCodec {
 
     /// Returns a zlib stream with a head of its own, as Base64: `HISTFAAA…`.
     package static func text(_ histogram: LatencyHistogram) -> String {
-        let packed = ZlibStream.compress(encode(histogram))
+        let packed = compress(encode(histogram))
         var bytes: [UInt8] = []
         append(compressedCookie, to: &bytes)
         append(UInt32(packed.count), to: &bytes)
@@ -86,7 +86,7 @@ package enum HistogramCodec {
         guard first == compressedCookie else { throw .unknownEncoding(first) }
         let length = Int(try reader.number(UInt32.self))
         guard length <= bytes.count - reader.position else { throw .truncated }
-        return try recorded(ZlibStream.decompress(bytes[reader.position..<(reader.position + length)]))
+        return try recorded(decompress(bytes[reader.position..<(reader.position + length)]))
     }
 
     private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> RecordedSlots {
@@ -160,7 +160,7 @@ package enum HistogramCodec {
 }
 
 /// A whole zlib stream (RFC 1950), packed or unpacked in one call. No other file of this module uses zlib.
-enum ZlibStream {
+extension HistogramCodec {
     /// The largest content of a stream: 64 octets for each of its own. zlib packs a thousand into one, and a file may
     /// have hundreds of streams; the counters of a run are not regular enough for a tenth of this limit. The constant
     /// is for a small histogram of a regular test. The upper limit is that of an HdrHistogram: five digits over 64 bits
@@ -168,7 +168,7 @@ enum ZlibStream {
     private static func limit(_ packed: Int) -> Int { min(4_096 + 64 * packed, 40 << 20) }
 
     /// Returns a stream that ``decompress(_:)`` accepts.
-    static func compress(_ bytes: [UInt8]) -> [UInt8] {
+    private static func compress(_ bytes: [UInt8]) -> [UInt8] {
         let packed = compress(bytes, level: Z_DEFAULT_COMPRESSION)
         return bytes.count <= limit(packed.count) ? packed : compress(bytes, level: Z_NO_COMPRESSION)
     }
@@ -185,7 +185,7 @@ enum ZlibStream {
         return status == Z_OK ? Array(out.prefix(Int(size))) : []
     }
 
-    static func decompress(_ bytes: some Collection<UInt8>) throws(HistogramError) -> [UInt8] {
+    private static func decompress(_ bytes: some Collection<UInt8>) throws(HistogramError) -> [UInt8] {
         var input = Array(bytes)
         let limit = Self.limit(input.count)
         var out = [UInt8](repeating: 0, count: limit)
@@ -199,6 +199,36 @@ enum ZlibStream {
         case Z_OK: return Array(out.prefix(Int(size)))
         case Z_BUF_ERROR where Int(size) == limit: throw .tooLarge(limit: limit)
         default: throw .notZlib
+        }
+    }
+}
+
+/// Why bytes are no histogram.
+package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notBase64
+    case notZlib
+    case truncated
+    /// The first four bytes, which name the encoding.
+    case unknownEncoding(UInt32)
+    /// The head asks for counters that no HdrHistogram has.
+    case impossibleLayout
+    case normalized
+    /// The histogram has a counter beyond the head's highest value, or a sum that no run has.
+    case countsOutOfRange
+    /// The unpacked size is over this limit, which is far more than a stream of its size needs.
+    case tooLarge(limit: Int)
+
+    package var description: String {
+        switch self {
+        case .notBase64: "it is not Base64"
+        case .notZlib: "its zlib stream is broken"
+        case .truncated: "it ends too early"
+        case .unknownEncoding(let cookie): "its encoding 0x\(String(cookie, radix: 16)) is not HdrHistogram's V2"
+        case .impossibleLayout: "its range or precision is impossible"
+        case .normalized: "it has a normalizing offset, which no recorder of latencies writes"
+        case .countsOutOfRange: "its counts are out of range"
+        case .tooLarge(let limit):
+            "it unpacks to more than \(limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB")"
         }
     }
 }

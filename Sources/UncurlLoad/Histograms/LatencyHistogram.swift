@@ -112,14 +112,7 @@ package struct LatencyHistogram: Sendable {
 
 extension LatencyHistogram {
     /// The summary of a histogram in a few numbers, in the histogram's unit.
-    package struct Summary: Sendable, Equatable {
-        package struct Point: Sendable, Equatable {
-            package var percentile: Double
-            package var value: UInt64
-
-            package var name: String { LatencyHistogram.name(ofPercentile: percentile) }
-        }
-
+    package struct Summary: Equatable, Sendable {
         static let reported: [Double] = [10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999]
 
         package var count: UInt64
@@ -129,7 +122,10 @@ extension LatencyHistogram {
         /// The deviation of the sample, with n − 1, as in wrk.
         package var deviation: Double
         package var maximum: UInt64
-        package var percentiles: [Point]
+        private let asked: [Double]
+        private let values: [UInt64]
+
+        package var percentiles: [(percentile: Double, value: UInt64)] { zip(asked, values).map { ($0, $1) } }
 
         /// - Parameter slots: Calls its argument with the highest value and the count of each slot, in order.
         init(
@@ -158,11 +154,11 @@ extension LatencyHistogram {
             }
             self.mean = mean
             deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
-            self.percentiles = zip(percentiles, values).map { Point(percentile: $0, value: $1) }
+            (asked, self.values) = (percentiles, values)
         }
 
         /// The value at a percentile that was asked for. Nil for any other.
-        package subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }
+        package subscript(percentile: Double) -> UInt64? { asked.firstIndex(of: percentile).map { values[$0] } }
     }
 
     /// Returns the name of a percentile: `50`, `99.9`.
@@ -180,5 +176,134 @@ extension LatencyHistogram {
             if exact >= low && exact <= high { inside &+= count }
         }
         return Double(inside) / Double(summary.count) * 100
+    }
+}
+
+/// The slots of a ``LatencyHistogram`` that counted a value, in order: 16 octets each, where a histogram takes 270 KB.
+package struct RecordedSlots: Sendable {
+    /// The highest value and the count of each slot.
+    private var slots: [(value: UInt64, count: UInt64)] = []
+    package private(set) var count: UInt64 = 0
+    package private(set) var sum: UInt64 = 0
+    /// The number of values that were above ``LatencyHistogram/highest``.
+    package private(set) var clamped: UInt64 = 0
+    private var minimum: UInt64 = 0
+    private var maximum: UInt64 = 0
+
+    package init() {}
+
+    /// Counts the same value `count` times, which is above zero. No value may be below the one before it.
+    mutating func append(_ value: UInt64, count: UInt64) {
+        if value > LatencyHistogram.highest { clamped &+= count }
+        sum &+= value &* count
+        let value = min(value, LatencyHistogram.highest)
+        if slots.isEmpty { minimum = value }
+        maximum = value
+        self.count &+= count
+        let top = Self.slot(of: value).upperBound
+        if let last = slots.last, last.value == top {
+            slots[slots.count - 1].count = last.count &+ count
+        } else {
+            slots.append((top, count))
+        }
+    }
+
+    private static func slot(of value: UInt64) -> ClosedRange<UInt64> {
+        let layout = HistogramLayout.latency
+        return layout.values(at: layout.index(of: value))
+    }
+
+    /// Returns the same slots with the exact figures, which they do not keep. A minimum or maximum that contradicts the
+    /// slots is ignored, because it may come from a file.
+    package func with(minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) -> RecordedSlots {
+        guard count > 0 else { return self }
+        var exact = self
+        (exact.sum, exact.clamped) = (sum, clamped)
+        let greatest = min(maximum, LatencyHistogram.highest)
+        if Self.slot(of: self.maximum).contains(greatest) { exact.maximum = greatest }
+        if Self.slot(of: self.minimum).contains(minimum) { exact.minimum = minimum }
+        // A single value is both, and in a slot of several the least is not above the greatest.
+        if count == 1 || exact.minimum > exact.maximum { exact.minimum = exact.maximum }
+        return exact
+    }
+
+    /// Calls `body` with values that count in these slots, the least and the greatest one among them.
+    func forEachValue(_ body: (_ value: UInt64, _ count: UInt64) -> Void) {
+        guard count > 0 else { return }
+        if count > 1 { body(minimum, 1) }
+        for (index, slot) in slots.enumerated() {
+            let isLast = index == slots.count - 1
+            let isCounted = index == 0 && count > 1
+            body(isLast ? maximum : slot.value, isCounted ? slot.count - 1 : slot.count)
+        }
+    }
+
+    package func summary(percentiles: [Double]) -> LatencyHistogram.Summary? {
+        guard count > 0 else { return nil }
+        return LatencyHistogram.Summary(
+            count: count,
+            clamped: clamped,
+            minimum: minimum,
+            maximum: maximum,
+            sum: sum,
+            percentiles: percentiles
+        ) { body in
+            for slot in slots { body(slot.value, slot.count) }
+        }
+    }
+}
+
+/// The places of values' counters in an HdrHistogram, for any lowest value and precision.
+///
+/// Buckets double in width; each but the first has only the upper half of its sub-buckets, as the lower half is the
+/// bucket before it.
+package struct HistogramLayout: Hashable, Sendable {
+    let lowest: UInt64
+    let highest: UInt64
+    let digits: Int
+    /// The width of a counter in the first bucket is 2 to this power values.
+    let unitMagnitude: Int
+    /// The number of sub-buckets in half a bucket is 2 to this power.
+    package let halfMagnitude: Int
+
+    /// The layout of ``LatencyHistogram``.
+    package static let latency = HistogramLayout(lowest: 1, highest: LatencyHistogram.highest, digits: 3)
+
+    /// Returns nil where HdrHistogram has no such layout.
+    init?(checking lowest: UInt64, highest: UInt64, digits: Int) {
+        guard (0...5).contains(digits), lowest >= 1, lowest <= highest / 2 else { return nil }
+        self.init(lowest: lowest, highest: highest, digits: digits)
+        guard unitMagnitude + halfMagnitude <= 61 else { return nil }
+    }
+
+    private init(lowest: UInt64, highest: UInt64, digits: Int) {
+        (self.lowest, self.highest, self.digits) = (lowest, highest, digits)
+        unitMagnitude = 63 - lowest.leadingZeroBitCount
+        // The largest value that still has a counter of its own is twice ten to the digits.
+        let single = (0..<digits).reduce(UInt64(2)) { value, _ in value * 10 }
+        halfMagnitude = max(64 - (single - 1).leadingZeroBitCount, 1) - 1
+    }
+
+    /// The number of counters that it takes to reach ``highest``.
+    package var count: Int { index(of: highest) + 1 }
+
+    func index(of value: UInt64) -> Int {
+        let mask = (UInt64(2) << UInt64(halfMagnitude + unitMagnitude)) - 1
+        let bucket = 64 - unitMagnitude - (halfMagnitude + 1) - (value | mask).leadingZeroBitCount
+        let sub = Int(truncatingIfNeeded: value >> UInt64(bucket + unitMagnitude))
+        return ((bucket + 1) << halfMagnitude) + sub - (1 << halfMagnitude)
+    }
+
+    /// Returns the values of the counter at `index`, which is one of the layout's.
+    func values(at index: Int) -> ClosedRange<UInt64> {
+        var bucket = (index >> halfMagnitude) - 1
+        var sub = index & ((1 << halfMagnitude) - 1) + (1 << halfMagnitude)
+        if bucket < 0 {
+            sub -= 1 << halfMagnitude
+            bucket = 0
+        }
+        let shift = UInt64(bucket + unitMagnitude)
+        let low = UInt64(sub) << shift
+        return low...(low | ((1 << shift) - 1))
     }
 }

@@ -96,9 +96,9 @@ package struct Figure: Sendable {
     /// The name for OpenTelemetry, and the unit.
     package var dotted: String
     package var unit: String
-    /// What people are told where the count is above zero, or the setting of this name is on: the title of a line, and
-    /// the words behind the number.
-    package var remark: (title: String, words: String, setting: String)?
+    /// What people are told where the count is above zero, or a setting asks for it: the title of a line, and the words
+    /// behind the number.
+    package var remark: (title: String, words: String)?
     /// Of a figure of intervals: whether JSON has it, and whether a line of comma-separated values has it.
     package var isMember = true
     package var isColumn = false
@@ -224,17 +224,8 @@ extension Metrics {
         }
     }
 
-    /// One of the histograms, with its tag in logs and reports.
-    package struct Series: Sendable {
-        package var tag: String
-        /// Whether the histogram has the times that the run is about.
-        package var isMain = false
-        package var histogram: LatencyHistogram
-
-        package init(tag: String, isMain: Bool = false, histogram: LatencyHistogram) {
-            (self.tag, self.isMain, self.histogram) = (tag, isMain, histogram)
-        }
-    }
+    /// One of the histograms, with its tag in logs and reports, and whether it has the times that the run is about.
+    package typealias Series = (tag: String, isMain: Bool, histogram: LatencyHistogram)
 
     /// Returns all histograms of times, those that the run is about first. Of several with one tag, the first counts.
     package func series(_ work: LoadKind) -> [Series] {
@@ -247,7 +238,7 @@ extension Metrics {
                 continue
             }
             let isMain = times == .corrected || times == (work == .requests ? .success : .tls)
-            let series = Series(tag: tag, isMain: isMain, histogram: self[times])
+            let series = (tag, isMain, self[times])
             if times == .corrected { found.insert(series, at: 0) } else { found.append(series) }
         }
         return found

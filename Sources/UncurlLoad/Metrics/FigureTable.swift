@@ -27,7 +27,7 @@ package enum Count: Int, CaseIterable, Sendable {
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
     case inFlight
     /// Requests that were sent again: those that a server left without an answer when it closed a pipeline as
-    /// announced; with ``RunPlan/retries``, those on a kept connection that had ended; and those for which a proxy
+    /// announced; with `--retry`, those on a kept connection that had ended; and those for which a proxy
     /// wanted credentials. Each is in ``sent`` once.
     case sentAgain
 
@@ -177,7 +177,7 @@ extension Figure {
                 "Requests sent a second time, each counted once in volley_requests_total."
             )
             .with(\.condition, "sent_again").with(\.isCompared, true).with(\.whole, "sent")
-            .with(\.remark, ("Sent again", ", each of them one of those sent", "retry")),
+            .with(\.remark, ("Sent again", ", each of them one of those sent")),
         Figure(.requests, "redirects", .count(.redirects), "Followed redirects; each is a request too."),
         Figure(.requests, "follow_ups", .count(.followUps))
             .with(

@@ -35,18 +35,7 @@ package struct IntervalCollector {
     private let work: LoadKind
 
     /// The sum of parts. A worker that was held up hands over one part for several intervals, which makes them one.
-    private struct Sum {
-        var numbers: ClosedRange<UInt64>
-        var end: UInt64
-        var metrics: Metrics
-
-        mutating func add(_ other: Sum) {
-            let (first, last) = (other.numbers.lowerBound, other.numbers.upperBound)
-            numbers = min(numbers.lowerBound, first)...max(numbers.upperBound, last)
-            end = max(end, other.end)
-            metrics.merge(other.metrics)
-        }
-    }
+    private typealias Sum = (numbers: ClosedRange<UInt64>, end: UInt64, metrics: Metrics)
 
     package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
         (self.board, self.work) = (board, work)
@@ -81,7 +70,7 @@ package struct IntervalCollector {
             origin = origin ?? part.origin
             // A last part ends within an interval.
             let last = min(max(part.next, 1) - 1, (max(part.end, 1) - 1) / board.length)
-            add(Sum(numbers: part.first...max(part.first, last), end: part.end, metrics: part.metrics))
+            add((part.first...max(part.first, last), part.end, part.metrics))
             reached[part.worker] = part.next
         }
     }
@@ -89,11 +78,19 @@ package struct IntervalCollector {
     private mutating func add(_ sum: Sum) {
         let places = open.indices.filter { open[$0].numbers.overlaps(sum.numbers) }
         guard let place = places.first else { return open.append(sum) }
-        open[place].add(sum)
+        join(sum, to: place)
         for other in places.dropFirst().reversed() {
             let joined = open.remove(at: other)
-            open[place].add(joined)
+            join(joined, to: place)
         }
+    }
+
+    private mutating func join(_ other: Sum, to place: Int) {
+        let numbers = open[place].numbers
+        let first = min(numbers.lowerBound, other.numbers.lowerBound)
+        open[place].numbers = first...max(numbers.upperBound, other.numbers.upperBound)
+        open[place].end = max(open[place].end, other.end)
+        open[place].metrics.merge(other.metrics)
     }
 
     /// Ends the run: each result gets its worker's total. The counts of a worker that has not handed over its last part
@@ -109,7 +106,7 @@ package struct IntervalCollector {
         }
         if !open.isEmpty || reached.contains(where: { $0 < .max }) {
             let last = open.map(\.numbers.upperBound).max() ?? 0
-            add(Sum(numbers: last...last, end: measured, metrics: rest))
+            add((last...last, measured, rest))
         }
         return emit(before: .max)
     }

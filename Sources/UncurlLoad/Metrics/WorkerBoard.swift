@@ -65,3 +65,167 @@ package final class WorkerBoard: Sendable {
         }
     }
 }
+
+/// The counts of a worker between two instants, handed over without a copy.
+package struct IntervalPart: Sendable {
+    package let worker: Int
+    package let isWarmUp: Bool
+    /// The first interval that has counts here, and the first after it that has none. A worker that was held up hands
+    /// over several intervals at once.
+    package let first: UInt64
+    package let next: UInt64
+    /// Nanoseconds after the start of the measured part.
+    package let end: UInt64
+    /// The start of the worker's measured part; nil where another machine measured.
+    package let origin: Instant?
+    /// The requests that are under way at the end, at least; 0 where another machine measured.
+    package let underWay: UInt64
+    package let metrics: Metrics
+
+    package init(
+        worker: Int,
+        isWarmUp: Bool,
+        first: UInt64,
+        next: UInt64,
+        end: UInt64,
+        origin: Instant? = nil,
+        underWay: UInt64 = 0,
+        metrics: Metrics
+    ) {
+        (self.worker, self.isWarmUp, self.underWay) = (worker, isWarmUp, underWay)
+        (self.first, self.next, self.end, self.origin, self.metrics) = (first, next, end, origin, metrics)
+    }
+}
+
+/// The exchange at which workers hand over their counts, one interval at a time, and take empty metrics. Only pointers
+/// are exchanged, so the workers' threads neither add nor allocate.
+///
+/// The lock guards `state`.
+package final class IntervalBoard: Sendable {
+    /// The length of an interval in nanoseconds.
+    package let length: UInt64
+    private let workers: Int
+    private let state: Mutex<(parts: [IntervalPart], spares: [Metrics])>
+
+    /// The most parts of a worker that wait to be fetched, of 2 MB each. If more would wait, the interval gets longer.
+    private static let backlog = 8
+
+    private let shape: Metrics
+
+    /// - Parameter shape: Counts of the same run.
+    package init(length: UInt64, workers: Int, shape: Metrics = Metrics()) {
+        (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
+        state = Mutex(([], []))
+        state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
+    }
+
+    func makeSpare() -> Metrics { shape.emptied() }
+
+    /// Takes empty metrics to continue with. Returns nil while the thread that fetches parts is behind.
+    func takeSpare() -> Metrics? {
+        state.withLock { state in
+            if let spare = state.spares.popLast() { return spare }
+            return state.parts.count < workers * Self.backlog ? makeSpare() : nil
+        }
+    }
+
+    package func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
+
+    /// Takes all parts so far, the oldest of a worker first, and leaves as many empty recorders behind.
+    package func fetch() -> [IntervalPart] {
+        let parts = state.withLock { state in
+            defer { state.parts = [] }
+            return state.parts
+        }
+        let fresh = (0..<min(parts.count, workers)).map { _ in makeSpare() }
+        state.withLock { $0.spares += fresh.prefix(max(0, workers - $0.spares.count)) }
+        return parts
+    }
+}
+
+/// One request in the log of single requests. All times are in nanoseconds.
+package struct RequestRecord: Sendable {
+    /// The time when it was due by the schedule, after the start of the run. Nil for one without an instant of its own.
+    package var due: UInt64?
+    /// The time when it was sent, after the start of the run. Without a connection: when it was tried.
+    package var start: UInt64
+    package var latency: UInt64
+    package var responseStart: UInt64?
+    /// The status code. 0 without a response.
+    package var status: Int
+    package var bytesIn: UInt64 = 0
+    package var isNewConnection = true
+    /// Whether it was sent a second time: the first connection ended before any byte of the answer.
+    package var isSentAgain = false
+    /// The number of its name among the names of the run.
+    package var name: Int?
+    package var failure: Failure?
+    /// Whether it belongs to the warm-up: by the instant when it was due or, without one, by that of its outcome.
+    package var isOfWarmUp = false
+}
+
+/// A worker's part of the log of single requests. It has a buffer of its own, which it hands over when full.
+final class RequestLog {
+    private let board: RequestLogBoard
+    private let worker: Int
+    private var records: [RequestRecord] = []
+
+    /// The size of the buffer in records. A third of a megabyte: a handful of hand-overs a second at full speed.
+    static let chunk = 4_096
+
+    init(_ board: RequestLogBoard, worker: Int) {
+        (self.board, self.worker) = (board, worker)
+        records.reserveCapacity(Self.chunk)
+    }
+
+    func add(_ record: RequestRecord) {
+        records.append(record)
+        if records.count == Self.chunk { flush() }
+    }
+
+    func flush() {
+        board.put(records, worker: worker)
+        records.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The queue of the workers' records for the writer. A worker never waits: a record without room in the queue is lost,
+/// and the report says how many were.
+///
+/// The lock guards `state`.
+package final class RequestLogBoard: Sendable {
+    /// Records of one worker.
+    package typealias Chunk = (worker: Int, records: [RequestRecord])
+
+    private let state = Mutex<(chunks: [Chunk], lost: UInt64)>(([], 0))
+    private let limit: Int
+
+    /// The number of chunks that wakes the writer early.
+    private static let alarm = 4
+
+    /// - Parameter limit: The most chunks that wait. 256 are 80 MB and some ten seconds at full speed.
+    package init(limit: Int = 256) { self.limit = limit }
+
+    func put(_ records: [RequestRecord], worker: Int) {
+        guard !records.isEmpty else { return }
+        let waiting = state.withLock { state in
+            guard state.chunks.count < limit else {
+                state.lost &+= UInt64(records.count)
+                return 0
+            }
+            state.chunks.append((worker, records))
+            return state.chunks.count
+        }
+        if waiting == Self.alarm { SignalWait.wake() }
+    }
+
+    package func fetch() -> [Chunk] {
+        state.withLock { state in
+            defer { state.chunks = [] }
+            return state.chunks
+        }
+    }
+
+    /// The number of records that were not written.
+    package var lost: UInt64 { state.withLock { $0.lost } }
+}

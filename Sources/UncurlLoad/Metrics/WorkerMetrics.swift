@@ -7,14 +7,9 @@ import UncurlTLS
 /// each touch: 14 ns a recorded value instead of 9.
 @safe final class WorkerMetrics {
     private let metrics: UnsafeMutablePointer<Metrics>
-    private let rate: UnsafeMutablePointer<RateMark>
+    private let rate: UnsafeMutablePointer<(since: UInt64, completed: UInt64)>
     /// Whether the measured part is over, so that what is counted is in no rate.
     private var isDraining = false
-
-    private struct RateMark {
-        var since: UInt64
-        var completed: UInt64
-    }
 
     /// Makes the counters. Rates count from `start`, in nanoseconds of the monotonic clock.
     ///
@@ -23,7 +18,7 @@ import UncurlTLS
         unsafe metrics = .allocate(capacity: 1)
         unsafe metrics.initialize(to: shape.emptied())
         unsafe rate = .allocate(capacity: 1)
-        unsafe rate.initialize(to: RateMark(since: start, completed: 0))
+        unsafe rate.initialize(to: (since: start, completed: 0))
     }
 
     deinit {
@@ -270,11 +265,11 @@ import UncurlTLS
         let span = unsafe now &- rate.pointee.since
         guard done > 0, span > 0 else { return }
         unsafe metrics.pointee[.rates].record(UInt64(Double(done) * 1e9 / Double(span)))
-        unsafe rate.pointee = RateMark(since: now, completed: metrics.pointee[.completed])
+        unsafe rate.pointee = (since: now, completed: metrics.pointee[.completed])
     }
 
     /// Begins the run: rates count from here.
-    func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
+    func begin(at now: UInt64) { unsafe rate.pointee = (since: now, completed: 0) }
 
     /// Ends the measured part: no rate includes the bytes and events that are counted from here on.
     func beginDrain() { isDraining = true }

@@ -1,15 +1,12 @@
 package import UncurlEngine
 package import UncurlReactor
+package import UncurlTLS
+package import UncurlText
 
 /// The settings of a run: every value is checked, nothing is started or looked up. The defaults are wrk's.
 package struct LoadOptions: Sendable {
-    package enum Target: Hashable, Sendable {
-        /// No URL: volley starts the embedded server and tests that.
-        case embedded
-        case url(TargetURL)
-    }
-
-    package var target: Target
+    /// What is tested. Nil for a server that the run starts in this process.
+    package var target: TargetURL?
     package var work: LoadKind
     package var proxy: Proxy?
     package var security: SecurityOptions
@@ -40,15 +37,15 @@ package struct LoadOptions: Sendable {
     /// Conditions under which the run has failed.
     package var thresholds: [Threshold] = []
     /// The goal of the search that the run is part of.
-    package var search: SearchTarget?
+    package var search: SearchGoal?
     /// Whether the number of busy connections is set from outside.
     package var isSwarm = false
     /// The names of settings in notes and messages.
     package var names = SettingNames.properties
     /// Open loop: when requests are due. Nil if each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
-    /// How requests come due by their rate.
-    package var arrivals = ArrivalPattern.even
+    /// Whether requests come due at random, like those of many independent users, and not at equal distances.
+    package var isPoisson = false
     /// Closed loop: how many connections are busy at which time. Nil for all.
     package var crowd: CrowdProfile?
     /// Closed loop: how long a connection rests after an answer.
@@ -63,9 +60,23 @@ package struct LoadOptions: Sendable {
     package var seed: UInt64
     /// The requests that replace `request`. If there are none, `request` is sent again and again.
     package var inputs: RequestInput
-    package var order: RequestOrder
-    /// The virtual users' other actions.
-    package var users: UserOptions
+    /// Whether the requests of the inputs are taken at random, each as often as its weight says. Otherwise they are
+    /// taken in the order of the file, each as often in a row as its weight says, and the first follows the last; all
+    /// threads share that order.
+    package var isRandom = false
+    /// Whether each virtual user keeps the cookies that it receives.
+    package var keepsCookies = false
+    /// The cookies that each user has from the start, where it keeps cookies.
+    package var cookies: [GivenCookie] = []
+    /// The number of redirections in a row that are followed.
+    package var redirects = 0
+    package var checks = ResponseChecks()
+    /// The places to fill in, in the texts of the request and of the inputs.
+    package var slots = TemplateSlots()
+    /// What a user does in a visit.
+    package var visit: (@Sendable (LoadUser) async throws -> Void)?
+    /// The names of the requests of visits in the figures.
+    package var visitNames: [String] = []
     /// The events to count in answers that are streams; nil if answers are not streams.
     package var stream: StreamOptions?
     /// The messages on WebSockets, for which `request` is the opening handshake; nil for a run of HTTP requests.
@@ -84,7 +95,7 @@ package struct LoadOptions: Sendable {
     /// A deeper pipeline only measures the server's buffers.
     package static let pipelineLimit: UInt64 = 1_024
 
-    package init(_ target: Target, _ request: RequestDescription) {
+    package init(_ target: TargetURL?, _ request: RequestDescription) {
         (self.target, self.request) = (target, request)
         (work, reuse, pipeline) = (.requests, .keepAlive, 1)
         (proxy, security) = (nil, SecurityOptions())
@@ -94,14 +105,305 @@ package struct LoadOptions: Sendable {
         showsDistribution = false
         shard = .whole
         (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
-        (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
+        inputs = RequestInput()
     }
 }
 
 extension LoadOptions {
     /// The host that connects go to. Nil for the embedded server and a unix socket.
     package var firstHop: URLHost? {
-        guard unixSocket == nil, case .url(let url) = target else { return nil }
+        guard unixSocket == nil, let url = target else { return nil }
         return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
+    }
+
+    /// Whether users do nothing but send requests.
+    package var hasPlainUsers: Bool {
+        !keepsCookies && redirects == 0 && checks.isEmpty && slots.isEmpty && !hasVisits
+    }
+
+    /// Whether responses are read, not only counted.
+    var inspectsAnswers: Bool { keepsCookies || redirects > 0 || !checks.isEmpty || hasVisits }
+
+    /// Whether a program decides what comes next.
+    package var hasVisits: Bool { visit != nil }
+}
+
+/// The TLS settings of a run, with the identity already read. ``loadRoots()`` reads the authorities.
+package struct SecurityOptions: Sendable {
+    /// The context for the target, one for all threads, which share its tickets. Nil for http.
+    package let target: TLSContext?
+    /// The context for an https proxy.
+    package let proxy: TLSContext?
+    /// The name to send and verify instead of the URL's host.
+    package let serverName: String?
+    /// The setting that names other authorities than the system's, for messages.
+    package let givenRoots: String?
+
+    package init(
+        target: TLSContext? = nil,
+        proxy: TLSContext? = nil,
+        serverName: String? = nil,
+        givenRoots: String? = nil
+    ) {
+        (self.target, self.proxy, self.serverName, self.givenRoots) = (target, proxy, serverName, givenRoots)
+    }
+
+    /// Reads the authorities, which blocks. Call it before the clock starts.
+    package func loadRoots() throws(LoadTestError) {
+        for context in [target, proxy] {
+            guard let context, context.configuration.verification == .full else { continue }
+            guard case .failure(let error) = context.trust.load() else { continue }
+            throw .authorities(reason: oneLine("\(error)", limit: 400), given: givenRoots)
+        }
+    }
+}
+
+/// What happens to a connection after each response or, in a run of handshakes, once the connection is open.
+package enum ConnectionReuse: String, Hashable, Sendable {
+    case keepAlive = "keep-alive"
+    /// Each request has a new connection, which volley ends by FIN: the TIME_WAIT is on this side.
+    case fin
+    /// Each request has a new connection, which volley ends by RST: there is no TIME_WAIT.
+    case rst
+}
+
+/// Limits on a connection's life and on the parts of a request, in addition to the limit on the whole
+/// (``LoadOptions/timeout``). Times are in nanoseconds; nil means no limit.
+package struct ConnectionLimits: Hashable, Sendable {
+    /// The limit of a connect, with its proxy and TLS.
+    package var connect: UInt64?
+    /// The limit from a request's last byte to the first of its response.
+    package var responseStart: UInt64?
+    /// The limit of a time without a byte in either direction.
+    package var idle: UInt64?
+    /// The age at which a connection is ended and replaced. Each connection has its own age in this range, so that not
+    /// all end at once.
+    package var age: ClosedRange<UInt64>?
+    /// The speed at which requests are sent and answers read on a connection, in bytes a second.
+    package var sending: Int?
+    package var receiving: Int?
+    /// The number of requests after which a connection is ended and replaced.
+    package var requests: Int?
+    /// Whether a connection is ended by RST, not FIN.
+    package var resets = false
+
+    package init() {}
+
+    /// The limits as text: `connect 500 ms, age 20 s to 40 s`.
+    package var description: String {
+        let times = [("connect", connect), ("first byte", responseStart), ("idle", idle)]
+            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
+        let ages = [age].compactMap(\.self).map { ages in
+            let (low, high) = (Units.time(ages.lowerBound), Units.time(ages.upperBound))
+            return "age \(low == high ? low : "\(low) to \(high)")"
+        }
+        let rates = [("sending at", sending), ("receiving at", receiving)]
+            .compactMap { name, rate in rate.map { "\(name) \(Units.bytes(Double($0)))/s" } }
+        return (times + ages + rates).joined(separator: ", ")
+    }
+}
+
+/// A rule that connects requests for one host and port to another, as with curl's `--connect-to`.
+package struct ConnectToRule: Hashable, Sendable {
+    /// The host and port of the URL. Nil for any.
+    package let host: URLHost?
+    package let port: UInt16?
+    /// The host and port to connect to. Nil for that of the URL.
+    package let newHost: URLHost?
+    package let newPort: UInt16?
+
+    package init(host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?) {
+        (self.host, self.port, self.newHost, self.newPort) = (host, port, newHost, newPort)
+    }
+
+    /// Returns the destination of a connection for this URL, by the first rule that fits.
+    package static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
+        guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
+        return (rule.newHost ?? url.host, rule.newPort ?? url.port)
+    }
+
+    private func fits(_ url: TargetURL) -> Bool {
+        guard port == nil || port == url.port else { return false }
+        return host == nil || host == url.host
+    }
+
+}
+
+/// A setting of a run, or another fact of it, as the JSON report's member `run` has it: one row for the report, its
+/// schema, and what merges and compares reports.
+package struct RunSetting: Sendable {
+    package let name: String
+    /// The member's JSON Schema.
+    package let schema: String
+    /// Whether it is the same in all parts of a run. Otherwise it is each part's own, and numbers add up.
+    package let isShared: Bool
+    /// Whether runs that differ in it are not comparable.
+    package let isCompared: Bool
+    /// The title of a remark (``Figure/remark``) that people get even where its count is zero, if the setting is on.
+    private let asks: String?
+    /// Nil for what no option says: the report knows it.
+    package let value: (@Sendable (LoadOptions) -> JSONTree)?
+
+    private init(
+        _ name: String,
+        _ schema: String,
+        isShared: Bool = false,
+        isCompared: Bool = false,
+        asks: String? = nil,
+        _ value: (@Sendable (LoadOptions) -> JSONTree)? = nil
+    ) {
+        (self.name, self.schema, self.isShared, self.isCompared) = (name, schema, isShared, isCompared)
+        (self.asks, self.value) = (asks, value)
+    }
+
+    /// Whether a setting asks for the remark of this title.
+    package static func asks(for remark: String, _ options: LoadOptions) -> Bool {
+        all.contains { $0.asks == remark && $0.value?(options).bool == true }
+    }
+
+    private static let text = #"{"type": "string"}"#
+    private static let whole = #"{"type": "integer", "minimum": 0}"#
+    private static let optional = #"{"type": ["integer", "null"]}"#
+
+    private static func optional(_ description: String) -> String {
+        #"{"description": "\#(description)", "type": ["integer", "null"]}"#
+    }
+
+    private static func words(_ description: String) -> String {
+        #"{"description": "\#(description)", "type": ["string", "null"]}"#
+    }
+
+    package static let all: [RunSetting] = [
+        RunSetting("url", text, isShared: true, isCompared: true),
+        RunSetting("method", text, isShared: true, isCompared: true) { .string($0.request.method) },
+        RunSetting("body_bytes", whole, isShared: true, isCompared: true) {
+            .integer(UInt64($0.request.body?.count ?? 0))
+        },
+        RunSetting("mode", #"{"enum": ["closed-loop", "open-loop"]}"#, isShared: true) {
+            $0.profile == nil ? "closed-loop" : "open-loop"
+        },
+        RunSetting("schedule", words("Open loop: the rates, in words."), isCompared: true) {
+            $0.profile.map { .string($0.description) } ?? .null
+        },
+        RunSetting(
+            "arrivals",
+            #"{"description": "Open loop: at equal distances, or at random.", "enum": ["even", "poisson", null]}"#,
+            isCompared: true
+        ) {
+            $0.profile == nil ? .null : .string($0.isPoisson ? "poisson" : "even")
+        },
+        RunSetting(
+            "crowd",
+            words("Closed loop: the numbers of connections over time, in words."),
+            isCompared: true
+        ) {
+            $0.crowd.map { .string($0.description) } ?? .null
+        },
+        RunSetting(
+            "scenarios",
+            """
+            {"description": "The scenarios of users' visits, by name; null where each request stands alone.", \
+            "type": ["array", "null"], "items": {"type": "string"}}
+            """,
+            isShared: true,
+            isCompared: true
+        ) {
+            $0.scenarios.map { .array($0.all.map { .string($0.name) }) } ?? .null
+        },
+        RunSetting("think", words("Closed loop: the pause after an answer, in words."), isCompared: true) {
+            $0.think.map { .string($0.description) } ?? .null
+        },
+        RunSetting("drain_ns", whole, isShared: true) { .integer($0.drain) },
+        RunSetting(
+            "max_lag_ns",
+            optional("Open loop: how far volley's own lateness may move a percentile."),
+            isShared: true
+        ) {
+            .optional($0.profile == nil ? nil : $0.maxLag)
+        },
+        RunSetting(
+            "work",
+            """
+            {"description": "handshakes: connections are opened with TLS and closed; no requests are sent.", \
+            "enum": ["requests", "handshakes"]}
+            """,
+            isShared: true
+        ) {
+            .string($0.work.rawValue)
+        },
+        RunSetting("connections", whole, isCompared: true) { .integer(UInt64($0.connections)) },
+        RunSetting("threads", whole) { .integer(UInt64($0.threads)) },
+        RunSetting("pipeline", whole, isShared: true, isCompared: true) { .integer(UInt64($0.pipeline)) },
+        RunSetting("reuse", #"{"enum": ["keep-alive", "fin", "rst"]}"#, isCompared: true) {
+            .string($0.reuse.rawValue)
+        },
+        RunSetting("proxy", words("The proxy, without its credentials."), isCompared: true) {
+            $0.proxy.map { .string("\($0)") } ?? .null
+        },
+        RunSetting(
+            "tls",
+            """
+            {"description": "The TLS settings; null for http.", "type": ["object", "null"], \
+            "additionalProperties": false, \
+            "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"], \
+            "properties": {"verified": {"type": "boolean"}, "server_name": {"type": "string"}, \
+            "client_certificate": {"type": "boolean"}, "resumption": {"type": "boolean"}, \
+            "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]}, "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}}}
+            """
+        ) {
+            security($0)
+        },
+        RunSetting("timeout_ns", whole, isShared: true, isCompared: true) { .integer($0.timeout) },
+        RunSetting("connect_timeout_ns", optional, isShared: true) { .optional($0.limits.connect) },
+        RunSetting("first_byte_timeout_ns", optional, isShared: true) { .optional($0.limits.responseStart) },
+        RunSetting("idle_timeout_ns", optional, isShared: true) { .optional($0.limits.idle) },
+        RunSetting(
+            "retry",
+            #"{"description": "Whether --retry sends requests again.", "type": "boolean"}"#,
+            isCompared: true,
+            asks: "Sent again"
+        ) {
+            .bool($0.retries)
+        },
+        RunSetting("connection_age_ns", optional("The upper bound of --connection-age."), isShared: true) {
+            .optional($0.limits.age?.upperBound)
+        },
+        RunSetting("sending_bytes_per_second", optional("On each connection."), isShared: true) {
+            .optional($0.limits.sending.map { UInt64($0) })
+        },
+        RunSetting("receiving_bytes_per_second", optional, isShared: true) {
+            .optional($0.limits.receiving.map { UInt64($0) })
+        },
+        RunSetting("requests_per_connection", optional, isShared: true, isCompared: true) {
+            .optional($0.limits.requests.map { UInt64($0) })
+        },
+        RunSetting("warmup_ns", whole, isShared: true, isCompared: true) { .integer($0.warmup) },
+        RunSetting(
+            "duration_ns",
+            optional("The requested length; null when only a count ends the run."),
+            isShared: true
+        ) {
+            .optional($0.duration)
+        },
+        RunSetting("requests", optional("The requested number.")) { .optional($0.requests) },
+        RunSetting("started_unix_ms", whole),
+        RunSetting(
+            "measured_ns",
+            #"{"description": "The actual length of the measured part.", "type": "integer", "minimum": 0}"#
+        ),
+        RunSetting("interrupted", #"{"type": "boolean"}"#),
+    ]
+
+    /// The TLS settings of the run; null for http.
+    private static func security(_ options: LoadOptions) -> JSONTree {
+        guard let configuration = options.security.target?.configuration else { return .null }
+        return .object([
+            ("verified", .bool(configuration.verification == .full)),
+            ("server_name", .string(options.security.serverName ?? options.target?.parts.origin.host ?? "")),
+            ("client_certificate", .bool(configuration.identity != nil)),
+            ("resumption", .bool(configuration.resumes)),
+            ("minimum", .string("\(configuration.minimumVersion)")),
+            ("maximum", .string("\(configuration.maximumVersion)")),
+        ])
     }
 }

@@ -65,7 +65,7 @@ package struct Preflight: Hashable, Sendable {
 
     /// Returns the number of descriptors. With the embedded server, this process has both ends and its threads.
     private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64 {
-        let ends: UInt64 = options.target == .embedded ? 2 : 1
+        let ends: UInt64 = options.target == nil ? 2 : 1
         let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
         let need = UInt64(options.connections) * ends + fixed
         guard need <= max(limits.softDescriptors, limits.hardDescriptors) else {
@@ -119,17 +119,13 @@ package struct Preflight: Hashable, Sendable {
 extension LoadOptions {
     /// Whether the destination is this machine by its text: loopback, a unix socket, the embedded server.
     package var targetsThisMachine: Bool {
-        switch target {
-        case .embedded: return true
-        case .url:
-            switch firstHop {
-            case nil: return true
-            case .v4(let address): return address.isLoopback
-            case .v6(let address): return address == .loopback
-            case .name(let name):
-                let lower = name.lowercased()
-                return lower == "localhost" || lower.hasSuffix(".localhost")
-            }
+        switch firstHop {
+        case nil: return true
+        case .v4(let address): return address.isLoopback
+        case .v6(let address): return address == .loopback
+        case .name(let name):
+            let lower = name.lowercased()
+            return lower == "localhost" || lower.hasSuffix(".localhost")
         }
     }
 }

@@ -118,3 +118,31 @@ final class PlannedRequest: Sendable {
         }
     }
 }
+
+/// The requests of a run's inputs, and the choice of the next one. All threads share the list.
+struct RequestList: Sendable {
+    let requests: [PlannedRequest]
+    private let isRandom: Bool
+    /// The sum of the weights up to and including each request.
+    private let sums: [UInt64]
+
+    init(_ requests: [PlannedRequest], weights: [UInt64], isRandom: Bool) {
+        (self.requests, self.isRandom) = (requests, isRandom)
+        sums = weights.runningSums
+    }
+
+    /// Whether the next request depends on how many were sent before.
+    var isNumbered: Bool { !isRandom && requests.count > 1 }
+
+    /// - Parameter number: The request's number among those of all threads and parts.
+    func index(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> Int {
+        guard let total = sums.last, requests.count > 1 else { return 0 }
+        let place = isRandom ? UInt64.random(in: 0..<total, using: &random) : shard.place(of: number, in: total)
+        var (low, high) = (0, sums.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if sums[middle] > place { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,4 +1,6 @@
+package import UncurlEngine
 import UncurlHTTP1
+import UncurlReactor
 
 /// The one request that a run sends again and again: validated, and not yet encoded.
 package struct RequestDescription: Hashable, Sendable {
@@ -87,4 +89,41 @@ package struct RequestDescription: Hashable, Sendable {
         default: return Field(name: name, value: String(decoding: raw.withoutBlanks, as: UTF8.self))
         }
     }
+}
+
+/// Header fields as lines, each as `Name: value`.
+extension [String] {
+    /// Returns these lines, and those of `others` whose names are not among theirs.
+    package func adding(_ others: [String]) -> [String] {
+        guard !others.isEmpty else { return self }
+        let names = Set(map(Self.name))
+        return self + others.filter { !names.contains(Self.name($0)) }
+    }
+
+    /// The name in lower case.
+    private static func name(_ line: String) -> OctetText { OctetText(line.prefix(before: ":").lowercased()) }
+}
+
+/// The URL of a run as it was typed, and the engine's reading of it.
+package struct TargetURL: Hashable, Sendable {
+    /// The URL as typed, for the report.
+    package let text: String
+    package let parts: HTTPURL
+
+    /// - Parameter typed: The user's text, where `text` has been prepared.
+    package init(_ text: String, typed: String? = nil) throws(LoadTestError) {
+        self.text = typed ?? text
+        do throws(HTTPURL.Problem) {
+            parts = try HTTPURL(text)
+        } catch {
+            throw .url(text, error)
+        }
+    }
+
+    package var isSecure: Bool { parts.origin.scheme == .https }
+    package var host: URLHost { parts.host }
+    package var port: UInt16 { parts.port }
+    package var target: String { parts.target }
+    /// The Host field's value (RFC 9110 §7.2).
+    package var hostField: String { parts.origin.authority }
 }

@@ -1,3 +1,4 @@
+import CUncurlLinux
 import UncurlEngine
 package import UncurlReactor
 package import UncurlTestServer
@@ -7,10 +8,10 @@ package import UncurlTestServer
 extension RunPlan {
     /// Starts a server in this process if the plan has no URL, with as many threads as the load has.
     package mutating func startEmbeddedServer() throws(LoadTestError) -> TestServer? {
-        guard case .embedded = destination else { return nil }
+        guard destination == nil else { return nil }
         do throws(Errno) {
             let server = try TestServer.start(loops: threads)
-            url = server.url(request.target)
+            url = server.url(options.request.target)
             return server
         } catch {
             throw .embeddedServer(reason: "\(error)")
@@ -48,5 +49,54 @@ extension RemoteWorker {
         // Engines and histograms take milliseconds, which do not belong to the run or to its first connects.
         _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
         return workers
+    }
+}
+
+extension LoadOptions {
+    /// Makes one run without a display, for programs that call the load tester, on threads of its own. It blocks until
+    /// the run is over. The program itself handles signals.
+    func run() throws(LoadTestError) -> RunResult {
+        let limits = SystemLimits.read()
+        let preflight = try Preflight(self, limits)
+        try preflight.prepareDescriptors(limits)
+        try checkSources()
+        try security.loadRoots()
+        var plan = RunPlan(self, preflight)
+        let server = try plan.startEmbeddedServer()
+        defer { server?.stop() }
+        let requests = try EngineRequests(plan, embedded: server?.address)
+        let group = try plan.startLoops()
+        defer { group.shutdown() }
+        let resolver = Resolver()
+        defer { resolver.shutdown() }
+        let done = Monitor(false)
+        let workerBoard = WorkerBoard(workers: plan.threads) { done.update { $0 = true } }
+        let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)
+        let workers = RemoteWorker.makeAll(job, on: group)
+        let startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000)
+        let begun = Instant.current()
+        for worker in workers { worker.start(at: begun) }
+        while done.wait(atMost: .seconds(60), until: { $0 ? true : nil }) == nil {}
+        // The threads end before the workers are released: their timers may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
+        return RunResult(plan: plan, startedAt: startedAt, workers: workerBoard.finished ?? [], interrupted: false)
+    }
+
+    /// Refuses source addresses that this machine does not have: every connect from such an address would fail.
+    package func checkSources() throws(LoadTestError) {
+        for address in sources {
+            do throws(Errno) {
+                try Socket(address.family).bindLocal(address)
+            } catch {
+                let host =
+                    switch address {
+                    case .v4(let address, _): "\(address)"
+                    case .v6(let address, _): "\(address)"
+                    case .unix: "\(address)"
+                    }
+                throw .sourceAddress(host, reason: "\(error)")
+            }
+        }
     }
 }

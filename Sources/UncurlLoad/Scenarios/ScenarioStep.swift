@@ -31,14 +31,22 @@ package final class ScenarioStep: Sendable {
                 let values = response.fields.values(of: name)
                 if values.contains(where: { $0.utf8.elementsEqual(wanted) }) { return nil }
                 let found = values.isEmpty ? "is not there" : "is \(values.map { quoted($0) }.joined(separator: ", "))"
-                return Problem("header \(oneLine(name))", "the field \(oneLine(name)) \(found)", Self.text(wanted))
+                return ScenarioStep.problem(
+                    "header \(oneLine(name))",
+                    "the field \(oneLine(name)) \(found)",
+                    Self.text(wanted)
+                )
             case .content(let template):
                 let wanted = template.filled(with: variables)
                 var matched = 0
                 let search = ByteSearch(wanted)
                 search.advance(&matched, over: response.body.span)
                 if search.isFound(matched) { return nil }
-                return Problem("body", "the content is \(Self.text(response.body))", Self.text(wanted) + " in it")
+                return ScenarioStep.problem(
+                    "body",
+                    "the content is \(Self.text(response.body))",
+                    Self.text(wanted) + " in it"
+                )
             }
         }
 
@@ -54,7 +62,7 @@ package final class ScenarioStep: Sendable {
             let state =
                 document == nil
                 ? "the content is no JSON" : "\(name) is \(found.map { oneLine($0.line()) } ?? "not there")"
-            return Problem("json \(name)", state, oneLine(wanted.line()))
+            return ScenarioStep.problem("json \(name)", state, oneLine(wanted.line()))
         }
 
         private static func text(_ bytes: [UInt8]) -> String {
@@ -70,16 +78,11 @@ package final class ScenarioStep: Sendable {
         }
     }
 
-    /// Why an answer is not as wanted.
-    struct Problem {
-        /// The kind, by which failures are counted.
-        let kind: String
-        /// What was found and what is wanted.
-        let words: String
+    /// Why an answer is not as wanted: the kind, by which failures are counted, and what was found and is wanted.
+    typealias Problem = (kind: String, words: String)
 
-        init(_ kind: String, _ found: String, _ wanted: String) {
-            (self.kind, words) = (kind, "\(found), and \(wanted) is wanted")
-        }
+    private static func problem(_ kind: String, _ found: String, _ wanted: String) -> Problem {
+        (kind, "\(found), and \(wanted) is wanted")
     }
 
     /// The checks of the answer. Nil for those of the run.
@@ -118,7 +121,7 @@ package final class ScenarioStep: Sendable {
         for extraction in extractions {
             guard let value = extraction.value(in: response, document) ?? extraction.fallback else {
                 let name = oneLine(extraction.name)
-                return Problem("extract \(name)", "the answer has no \(name)", "one")
+                return ScenarioStep.problem("extract \(name)", "the answer has no \(name)", "one")
             }
             if variables.indices.contains(extraction.variable) { variables[extraction.variable] = value }
         }

@@ -109,12 +109,152 @@ struct WaitingArrivals: Sendable {
         let (due, noticed) = (next, looks.time(of: cursor.index) ?? next)
         cursor.advance()
         next = count == 0 ? .never : cursor.time
-        return Backlog.Request(due: due, noticed: noticed, number: cursor.lastNumber)
+        return (due, noticed, cursor.lastNumber)
     }
 
     /// Takes all, in parts if there are very many.
     mutating func takeAll(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
         cursor.parts(until: end, body)
         next = .never
+    }
+}
+
+/// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread
+/// k out of n is the schedule's number j · n + k. For random arrivals (Poisson), each thread has a process of its own
+/// at an n-th of the rate; together they are a Poisson process at the whole rate.
+struct ArrivalCursor: Sendable {
+    private let profile: LoadProfile
+    private let origin: Instant
+    private let step: UInt64
+    private let offset: UInt64
+    private let limit: UInt64
+    private var stage = 0
+    /// The number of the arrival that ``time`` belongs to.
+    private(set) var index: UInt64 = 0
+    /// The thread's random numbers. Nil if arrivals are even.
+    private var random: RandomStream?
+    /// With random arrivals: the integral of the rate up to the arrival, in requests of all threads.
+    private var reached = 0.0
+
+    init(
+        _ profile: LoadProfile,
+        from origin: Instant,
+        thread: Int,
+        of threads: Int,
+        limit: UInt64,
+        random: RandomStream?
+    ) {
+        (self.profile, self.origin, self.limit, self.random) = (profile, origin, limit, random)
+        (step, offset) = (UInt64(threads), UInt64(thread))
+        advanceByChance()
+    }
+
+    /// The time when the present arrival is due; `.never` after the last.
+    var time: Instant {
+        mutating get {
+            guard index < limit else { return .never }
+            let time =
+                random == nil
+                ? profile.due(index &* step &+ offset, from: &stage) : profile.due(position: reached, from: &stage)
+            return time.map { origin.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        }
+    }
+
+    /// The schedule's number for the arrival before the present one.
+    var lastNumber: UInt64 { (index &- 1) &* step &+ offset }
+
+    mutating func advance() {
+        index += 1
+        advanceByChance()
+    }
+
+    /// Calls `body` for the arrivals from the present one to `end`, one by one or, for ``ArrivalSchedule/crowd`` and
+    /// more, in about a thousand equal parts. `due` is the time of a part's middle.
+    mutating func parts(until end: UInt64, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
+        let length = end - index < ArrivalSchedule.crowd ? 1 : (end - index) / 1_000
+        while index < end {
+            let count = min(length, end - index)
+            skip(count / 2)
+            body(time, count)
+            skip(count - count / 2)
+        }
+    }
+
+    /// Returns how many of all arrivals are due by `now`.
+    func count(by now: Instant) -> UInt64 {
+        guard random == nil else {
+            var cursor = self
+            while cursor.time <= now, cursor.time != .never { cursor.advance() }
+            return cursor.index
+        }
+        let all = profile.count(by: UInt64(clamping: now.nanoseconds(since: origin)))
+        return min(limit, all > offset ? (all - offset - 1) / step + 1 : 0)
+    }
+
+    private mutating func skip(_ count: UInt64) {
+        guard random != nil else {
+            index += count
+            return
+        }
+        for _ in 0..<count { advance() }
+    }
+
+    private mutating func advanceByChance() {
+        guard let gap = random?.exponential() else { return }
+        reached += gap * Double(step)
+    }
+}
+
+/// The looks at the schedule, and which look noticed which request. A look is kept as long as one of its requests may
+/// wait. If there are too many looks, several become one with the time of the first.
+struct Looks: Sendable {
+    /// Each with the first request that it found.
+    private var looks: [(first: UInt64, time: Instant)] = []
+    /// The first look that a waiting request may belong to.
+    private var head = 0
+    /// The number of looks that are kept as one, and how many the last one stands for so far.
+    private var grain = 1
+    private var inLast = 0
+    private var last = Instant.never
+
+    /// The most looks, of sixteen bytes each. Without the limit, a server that hangs for a minute at 10,000/s would
+    /// cause 600,000.
+    static let limit = 4_096
+
+    var count: Int { looks.count - head }
+
+    /// Notes a look that found requests from `first` on.
+    mutating func noticed(from first: UInt64, at now: Instant) {
+        // The same look has found another request.
+        guard now != last else { return }
+        last = now
+        inLast += 1
+        guard inLast > grain || looks.isEmpty else { return }
+        inLast = 1
+        if looks.count == Self.limit { shrink() }
+        looks.append((first, now))
+    }
+
+    /// Returns when request `index` was noticed. Indices rise, and lower ones are not asked for again.
+    mutating func time(of index: UInt64) -> Instant? {
+        while head + 1 < looks.count, looks[head + 1].first <= index { head += 1 }
+        return head < looks.count ? looks[head].time : nil
+    }
+
+    /// Forgets all looks, since no request waits.
+    mutating func clear() {
+        looks.removeAll(keepingCapacity: true)
+        (head, grain, inLast, last) = (0, 1, 0, .never)
+    }
+
+    private mutating func shrink() {
+        guard head < Self.limit / 2 else {
+            looks.removeFirst(head)
+            head = 0
+            return
+        }
+        let kept = looks[head...]
+        looks = stride(from: kept.startIndex, to: kept.endIndex, by: 2).map { kept[$0] }
+        (head, grain) = (0, grain * 2)
     }
 }

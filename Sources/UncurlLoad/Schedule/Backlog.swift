@@ -8,20 +8,11 @@ import UncurlReactor
 /// requests calls one with a free connection, and a thread that leaves some behind calls the next. The lock guards
 /// `parts` and `calls`; each count beside it is one number that all threads may read.
 final class Backlog: Sendable {
-    /// A request that is due.
-    struct Request: Equatable {
-        let due: Instant
-        /// When a thread noticed that.
-        let noticed: Instant
-        /// Its number in the schedule.
-        let number: UInt64
-    }
+    /// A request that is due, when a thread noticed that, and its number in the schedule.
+    typealias Request = (due: Instant, noticed: Instant, number: UInt64)
 
-    private struct State: Sendable {
-        var parts: [WaitingArrivals?]
-        /// Each has a thread look at the backlog; nil once the thread has left.
-        var calls: [(@Sendable () -> Void)?]
-    }
+    /// - calls: Each has a thread look at the backlog; nil once the thread has left.
+    private typealias State = (parts: [WaitingArrivals?], calls: [(@Sendable () -> Void)?])
 
     /// What the other threads read of a thread. It is an object of its own, so that threads do not share its memory.
     private final class Place: Sendable {
@@ -37,7 +28,7 @@ final class Backlog: Sendable {
     private let unfinished: Atomic<Int>
 
     init(threads: Int) {
-        state = Mutex(State(parts: Array(repeating: nil, count: threads), calls: Array(repeating: nil, count: threads)))
+        state = Mutex((Array(repeating: nil, count: threads), Array(repeating: nil, count: threads)))
         places = (0..<threads).map { _ in Place() }
         unfinished = Atomic(threads)
     }

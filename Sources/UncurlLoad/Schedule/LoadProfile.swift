@@ -5,114 +5,55 @@
 /// error accumulates, and no request is missing or doubled between two stages. The unit of the integral is a rate unit
 /// times a nanosecond, in 128 bits.
 package struct LoadProfile: Hashable, Sendable {
-    package struct Stage: Hashable, Sendable {
-        /// The length in nanoseconds.
-        package let duration: UInt64
-        package let from: Rate
-        package let to: Rate
-
-        package init(duration: UInt64, from: Rate, to: Rate) {
-            (self.duration, self.from, self.to) = (duration, from, to)
-        }
-
-        /// Returns the integral from the stage's start to `time`, rounded down.
-        fileprivate func position(at time: UInt64) -> UInt128 {
-            let time = UInt128(time)
-            guard from != to else { return UInt128(from.units) * time }
-            let span = 2 * UInt128(duration)
-            // units · time² / (2 · duration), in an order that stays within 128 bits.
-            let change = UInt128(from < to ? to.units - from.units : from.units - to.units) * time
-            let (whole, rest) = change.quotientAndRemainder(dividingBy: span)
-            let area = whole * time + rest * time / span
-            let base = UInt128(from.units) * time
-            return from < to ? base + area : base - area
-        }
-
-        /// Returns the first nanosecond at which the integral has reached `wanted`, which is before the stage ends.
-        fileprivate func time(reaching wanted: UInt128) -> UInt64 {
-            guard from != to else {
-                let (time, rest) = wanted.quotientAndRemainder(dividingBy: UInt128(from.units))
-                return UInt64(clamping: time) + (rest > 0 ? 1 : 0)
-            }
-            // A guess in floating point, then bisection over whole numbers around it.
-            let (start, slope) = (Double(from.units), (Double(to.units) - Double(from.units)) / Double(duration))
-            let root = (start * start + 2 * slope * Double(wanted)).squareRoot()
-            let guess = 2 * Double(wanted) / (start + root)
-            let middle = guess.isFinite && guess > 0 ? UInt64(min(guess, Double(duration))) : 0
-            var (low, high, step) = (middle, middle, UInt64(16))
-            while low > 0, position(at: low) >= wanted {
-                low = low > step ? low - step : 0
-                step *= 4
-            }
-            step = 16
-            while high < duration, position(at: high) < wanted {
-                high = min(duration, high + step)
-                step *= 4
-            }
-            while low < high {
-                let half = low + (high - low) / 2
-                if position(at: half) >= wanted { high = half } else { low = half + 1 }
-            }
-            return low
-        }
-    }
-
-    /// The beginning of a stage: its time, and its value of the integral.
-    private struct Mark: Hashable, Sendable {
-        var time: UInt64
-        var position: UInt128
-    }
-
-    package let stages: [Stage]
+    package let stages: [LoadStage<Rate>]
     /// The times of recorded requests, in order. If there are any, there are no stages.
     private let recorded: [UInt64]
-    private let marks: [Mark]
-    private let end: Mark
+    /// The time at which each stage begins, and its value of the integral; those of the end behind them.
+    private let times: [UInt64]
+    private let positions: [UInt128]
 
     /// The value of one request in the integral's unit.
     private static let request = UInt128(Rate.unitsPerRequest) * 1_000_000_000
 
-    package init(_ stages: [Stage]) {
+    package init(_ stages: [LoadStage<Rate>]) {
         self.stages = stages
         recorded = []
-        var marks: [Mark] = []
-        var mark = Mark(time: 0, position: 0)
-        for stage in stages {
-            marks.append(mark)
-            mark.time += stage.duration
-            mark.position += stage.position(at: stage.duration)
+        var (times, positions): ([UInt64], [UInt128]) = ([0], [0])
+        for (place, stage) in stages.enumerated() {
+            times.append(times[place] + stage.duration)
+            positions.append(positions[place] + stage.position(at: stage.duration))
         }
-        self.marks = marks
-        end = mark
+        (self.times, self.positions) = (times, positions)
     }
 
     /// Makes a profile with one rate throughout.
     package init(rate: Rate, duration: UInt64) {
-        self.init([Stage(duration: duration, from: rate, to: rate)])
+        self.init([LoadStage(duration: duration, from: rate, to: rate)])
     }
 
     /// Makes a profile of recorded instants, in nanoseconds after the start.
     package init(recorded: [UInt64]) {
         stages = []
-        marks = []
         self.recorded = recorded.sorted()
-        end = Mark(time: (recorded.max() ?? 0) + 1, position: UInt128(recorded.count) * Self.request)
+        (times, positions) = ([(recorded.max() ?? 0) + 1], [UInt128(recorded.count) * Self.request])
     }
 
     /// Whether the instants are recorded ones, each of which belongs to a certain request.
     var isRecorded: Bool { !recorded.isEmpty }
 
-    package var duration: UInt64 { end.time }
+    package var duration: UInt64 { times[times.count - 1] }
+    /// The value of the integral at the end.
+    private var whole: UInt128 { positions[positions.count - 1] }
 
     /// The number of requests that come due.
     package var count: UInt64 {
         // A request exactly at the end belongs to a stage after it.
-        UInt64(clamping: (end.position + Self.request - 1) / Self.request)
+        UInt64(clamping: (whole + Self.request - 1) / Self.request)
     }
 
     /// Returns the number of requests that are due by `time`, in nanoseconds after the start.
     package func count(by time: UInt64) -> UInt64 {
-        guard time < end.time else { return count }
+        guard time < duration else { return count }
         guard recorded.isEmpty else {
             var (low, high) = (0, recorded.count)
             while low < high {
@@ -121,8 +62,8 @@ package struct LoadProfile: Hashable, Sendable {
             }
             return UInt64(low)
         }
-        guard let stage = marks.lastIndex(where: { $0.time <= time }) else { return 0 }
-        let position = marks[stage].position + stages[stage].position(at: time - marks[stage].time)
+        guard let stage = times.dropLast().lastIndex(where: { $0 <= time }) else { return 0 }
+        let position = positions[stage] + stages[stage].position(at: time - times[stage])
         let reached = min(count, UInt64(clamping: position / Self.request + 1))
         // Where the rate is 0, the request that the integral has just reached belongs to the next stage.
         var first = 0
@@ -136,20 +77,20 @@ package struct LoadProfile: Hashable, Sendable {
     ///   passes it again.
     package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
         let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
-        guard !overflow, wanted < end.position else { return nil }
+        guard !overflow, wanted < whole else { return nil }
         guard recorded.isEmpty else { return recorded[Int(index)] }
         // A request exactly between two stages belongs to the later one. A stage at rate 0 has none.
-        while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
-        return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
+        while stage + 1 < stages.count, positions[stage + 1] <= wanted { stage += 1 }
+        return times[stage] + stages[stage].time(reaching: wanted - positions[stage])
     }
 
     /// Returns the time when the integral of the rate reaches `position`, in requests, for random arrivals.
     package func due(position: Double, from stage: inout Int) -> UInt64? {
         guard position < 1e27, recorded.isEmpty else { return nil }
         let wanted = UInt128(position * Double(Self.request))
-        guard wanted < end.position else { return nil }
-        while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
-        return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
+        guard wanted < whole else { return nil }
+        while stage + 1 < stages.count, positions[stage + 1] <= wanted { stage += 1 }
+        return times[stage] + stages[stage].time(reaching: wanted - positions[stage])
     }
 
     /// The rate of a warm-up: the first rate that is not zero.
@@ -169,5 +110,97 @@ package struct LoadProfile: Hashable, Sendable {
             return stage.from == stage.to
                 ? "\(stage.to) for \(span)" : "from \(stage.from) to \(stage.to) within \(span)"
         }.joined(separator: ", ")
+    }
+}
+
+/// How many connections a closed loop keeps busy over time: successive stages, each with a constant number or with one
+/// that changes evenly.
+package struct CrowdProfile: Hashable, Sendable {
+    private let stages: [LoadStage<UInt64>]
+
+    package init(_ stages: [LoadStage<UInt64>]) { self.stages = stages }
+
+    package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
+    /// The highest number at any time.
+    package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
+    /// The number for a warm-up: the first number that is not zero.
+    package var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
+
+    /// Returns the number at `time`, in nanoseconds after the start. After the end, it is that of the end.
+    package func count(at time: UInt64) -> UInt64 {
+        var start: UInt64 = 0
+        for stage in stages where stage.duration > 0 {
+            if time - start < stage.duration {
+                let rise = Double(stage.to) - Double(stage.from)
+                return UInt64(Double(stage.from) + rise * Double(time - start) / Double(stage.duration))
+            }
+            start += stage.duration
+        }
+        return stages.last?.to ?? 0
+    }
+
+    /// The profile as text: `100 connections for 30 s, from 100 to 500 connections within 1 min`.
+    package var description: String {
+        stages.map { stage in
+            let span = Units.time(stage.duration)
+            return stage.from == stage.to
+                ? "\(grouped(stage.to)) connections for \(span)"
+                : "from \(grouped(stage.from)) to \(grouped(stage.to)) connections within \(span)"
+        }.joined(separator: ", ")
+    }
+}
+
+/// A stage of a load, in which a value is constant or changes evenly.
+package struct LoadStage<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// The length in nanoseconds.
+    package let duration: UInt64
+    package let from: Value
+    package let to: Value
+
+    package init(duration: UInt64, from: Value, to: Value) {
+        (self.duration, self.from, self.to) = (duration, from, to)
+    }
+}
+
+extension LoadStage<Rate> {
+    /// Returns the integral from the stage's start to `time`, rounded down.
+    fileprivate func position(at time: UInt64) -> UInt128 {
+        let time = UInt128(time)
+        guard from != to else { return UInt128(from.units) * time }
+        let span = 2 * UInt128(duration)
+        // units · time² / (2 · duration), in an order that stays within 128 bits.
+        let change = UInt128(from < to ? to.units - from.units : from.units - to.units) * time
+        let (whole, rest) = change.quotientAndRemainder(dividingBy: span)
+        let area = whole * time + rest * time / span
+        let base = UInt128(from.units) * time
+        return from < to ? base + area : base - area
+    }
+
+    /// Returns the first nanosecond at which the integral has reached `wanted`, which is before the stage ends.
+    fileprivate func time(reaching wanted: UInt128) -> UInt64 {
+        guard from != to else {
+            let (time, rest) = wanted.quotientAndRemainder(dividingBy: UInt128(from.units))
+            return UInt64(clamping: time) + (rest > 0 ? 1 : 0)
+        }
+        // A guess in floating point, then bisection over whole numbers around it.
+        let (start, slope) = (Double(from.units), (Double(to.units) - Double(from.units)) / Double(duration))
+        let root = (start * start + 2 * slope * Double(wanted)).squareRoot()
+        let guess = 2 * Double(wanted) / (start + root)
+        let middle = guess.isFinite && guess > 0 ? UInt64(min(guess, Double(duration))) : 0
+        var (low, high, step) = (middle, middle, UInt64(16))
+        while low > 0, position(at: low) >= wanted {
+            low = low > step ? low - step : 0
+            step *= 4
+        }
+        step = 16
+        while high < duration, position(at: high) < wanted {
+            high = min(duration, high + step)
+            step *= 4
+        }
+        while low < high {
+            let half = low + (high - low) / 2
+            if position(at: half) >= wanted { high = half } else { low = half + 1 }
+        }
+        return low
     }
 }

@@ -25,3 +25,46 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
     /// Returns a number from 0 to below 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }
+
+/// The time that a virtual user waits between a response and its next request.
+package enum Pause: Hashable, Sendable {
+    /// A fixed time. All times are in nanoseconds.
+    case fixed(UInt64)
+    case uniform(UInt64, UInt64)
+    /// An exponentially distributed time with this mean, like the pauses of independent users.
+    case exponential(UInt64)
+
+    package func length(_ random: inout RandomStream) -> UInt64 {
+        switch self {
+        case .fixed(let span): span
+        case .uniform(let low, let high): UInt64.random(in: low...high, using: &random)
+        case .exponential(let mean): UInt64(random.exponential() * Double(mean))
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .fixed(let span): Units.time(span)
+        case .uniform(let low, let high): "\(Units.time(low)) to \(Units.time(high))"
+        case .exponential(let mean): "\(Units.time(mean)) on average"
+        }
+    }
+}
+
+extension [UInt64] {
+    /// The sums of each element and those before it.
+    package var runningSums: [UInt64] {
+        var sum: UInt64 = 0
+        return map {
+            sum &+= $0
+            return sum
+        }
+    }
+
+    /// Returns an index, chosen by weight. The array holds the running sums of the weights.
+    package func index(byChance random: inout RandomStream) -> Int {
+        guard count > 1, let total = last, total > 0 else { return 0 }
+        let place = UInt64.random(in: 0..<total, using: &random)
+        return firstIndex { $0 > place } ?? 0
+    }
+}

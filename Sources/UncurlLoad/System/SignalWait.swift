@@ -6,8 +6,6 @@ internal import Glibc
 /// ``wait(nanoseconds:)`` takes the first SIGINT, SIGTERM or SIGHUP as it takes wake-ups, so no handler interrupts the
 /// program's code. The second such signal ends the program at once. The loops' threads block all signals.
 package struct SignalWait {
-    package enum Event { case woken, interrupted, timeOut }
-
     /// The signal that wakes. Like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
 
@@ -24,7 +22,8 @@ package struct SignalWait {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    package mutating func wait(nanoseconds: UInt64) -> Event {
+    /// - Returns: Whether the user has interrupted.
+    package mutating func wait(nanoseconds: UInt64) -> Bool {
         var limit = timespec(
             tv_sec: Int(clamping: nanoseconds / 1_000_000_000),
             tv_nsec: Int(nanoseconds % 1_000_000_000)
@@ -36,9 +35,8 @@ package struct SignalWait {
             // end the program too.
             for number in Self.interrupts { _ = signal(number, SIG_DFL) }
             Self.unblock()
-            return .interrupted
-        case Self.wakeUp: return .woken
-        default: return .timeOut
+            return true
+        default: return false
         }
     }
 

@@ -1,4 +1,5 @@
 internal import CUncurlLinux
+package import UncurlReactor
 
 /// What this machine allows a process that opens many connections. It is read once; tests supply their own.
 package struct SystemLimits: Hashable, Sendable {
@@ -55,5 +56,80 @@ package struct SystemLimits: Hashable, Sendable {
     /// Raises this process's soft limit of descriptors. Returns false if the kernel refuses.
     package static func raiseDescriptors(to soft: UInt64, hard: UInt64) -> Bool {
         uncurl_set_nofile(soft, hard) == 0
+    }
+}
+
+/// The processor time of the calling thread, and how long it waited for a core, in nanoseconds.
+package struct CoreTime: Sendable {
+    package let used: UInt64
+    /// The time that the thread had work and no core. 0 where the kernel does not report it.
+    package let queued: UInt64
+
+    static func now() -> CoreTime {
+        // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.
+        let counts = Files.numbers(in: "/proc/thread-self/schedstat")
+        return CoreTime(
+            used: UInt64(clamping: uncurl_thread_cpu_ns()),
+            queued: counts.count > 1 ? counts[1] : 0
+        )
+    }
+
+    package init(used: UInt64, queued: UInt64) { (self.used, self.queued) = (used, queued) }
+
+    static func - (later: CoreTime, earlier: CoreTime) -> CoreTime {
+        CoreTime(used: later.used &- earlier.used, queued: later.queued &- earlier.queued)
+    }
+
+    static let none = CoreTime(used: 0, queued: 0)
+}
+
+/// The processor time that the host of this virtual machine gave to others while the machine had work for it: `steal`
+/// in `/proc/stat` (proc_stat(5)), all processors together.
+///
+/// The kernel counts it in ticks of 10 ms. Between two readings it is interpolated.
+package struct StolenTime: Sendable {
+    /// The oldest first. The time is in nanoseconds since the machine's start.
+    private var readings: [(instant: Instant, stolen: UInt64)] = []
+
+    package init() {}
+
+    /// Reads the time now. Does nothing where the kernel does not report it.
+    package mutating func read() {
+        guard let bytes = try? Files.start(of: "/proc/stat", count: 512),
+            let stolen = Self.nanoseconds(inStat: String(decoding: bytes, as: UTF8.self))
+        else { return }
+        note(stolen, at: .current())
+    }
+
+    package mutating func note(_ stolen: UInt64, at instant: Instant) { readings.append((instant, stolen)) }
+
+    /// Returns the nanoseconds that were stolen between two instants, the earlier one first; nil without a reading.
+    package func between(_ start: Instant, _ end: Instant) -> UInt64? {
+        guard let before = stolen(until: start), let after = stolen(until: end) else { return nil }
+        return after - min(before, after)
+    }
+
+    /// Forgets the readings that only instants before this one need.
+    package mutating func forget(before instant: Instant) {
+        guard let next = readings.firstIndex(where: { $0.instant > instant }), next > 1 else { return }
+        readings.removeFirst(next - 1)
+    }
+
+    private func stolen(until instant: Instant) -> UInt64? {
+        guard let first = readings.first, let last = readings.last else { return nil }
+        guard let next = readings.firstIndex(where: { $0.instant > instant }) else { return last.stolen }
+        guard next > 0 else { return first.stolen }
+        let (early, late) = (readings[next - 1], readings[next])
+        let share =
+            Double(instant.nanoseconds(since: early.instant)) / Double(late.instant.nanoseconds(since: early.instant))
+        return early.stolen + UInt64(Double(late.stolen - min(early.stolen, late.stolen)) * share)
+    }
+
+    /// Returns the eighth number of the line `cpu` in nanoseconds; nil where the file has no such line.
+    static func nanoseconds(inStat text: String) -> UInt64? {
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("cpu ") }) else { return nil }
+        let counts = line.split(separator: " ").dropFirst().map { UInt64($0) }
+        guard counts.count > 7, let ticks = counts[7] else { return nil }
+        return ticks.multipliedReportingOverflow(by: 10_000_000).partialValue
     }
 }

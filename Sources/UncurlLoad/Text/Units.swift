@@ -63,3 +63,77 @@ package enum Units {
 
 /// Returns a count with its noun: `1 request`, `2 requests`.
 package func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+/// A decimal number without a sign, kept exactly as written: `12`, `1.5`, `2e6`, `1.5e-3`.
+package struct DecimalNumber: Hashable, Sendable {
+    /// The number is `digits` · 10^`exponent`.
+    private let digits: UInt64
+    private let exponent: Int
+
+    package enum Product: Hashable, Sendable {
+        case exact(UInt64)
+        /// The product is no whole number.
+        case fraction
+        case tooLarge
+    }
+
+    /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits
+    /// than 64 bits hold.
+    package static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
+        let whole = text.utf8.prefix(while: isDigit)
+        guard !whole.isEmpty else { return nil }
+        var rest = text.utf8[whole.endIndex...]
+        var fraction = rest.prefix(0)
+        if rest.first == UInt8(ascii: "."), rest.dropFirst().first.map(isDigit) == true {
+            fraction = rest.dropFirst().prefix(while: isDigit)
+            rest = rest[fraction.endIndex...]
+        }
+        var power = 0
+        if let (number, tail) = exponent(rest) { (power, rest) = (number, tail) }
+        guard let digits = UInt64(Substring(whole) + Substring(fraction)) else { return nil }
+        return (DecimalNumber(digits: digits, exponent: power - fraction.count), Substring(rest))
+    }
+
+    /// Reads `e3` or `E-3`. Returns nil for another text, or for an exponent that is too high to be of use.
+    private static func exponent(_ text: Substring.UTF8View) -> (Int, Substring.UTF8View)? {
+        guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "E") else { return nil }
+        var rest = text.dropFirst()
+        let isNegative = rest.first == UInt8(ascii: "-")
+        if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+        let digits = rest.prefix(while: isDigit)
+        guard let number = Int(Substring(digits)), number <= 40 else { return nil }
+        return (isNegative ? -number : number, rest[digits.endIndex...])
+    }
+
+    package static func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
+
+    /// The nearest floating-point number.
+    package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
+
+    /// Returns `scale` times the number, divided by `divisor`.
+    package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
+        guard digits > 0, scale > 0 else { return .exact(0) }
+        var product = UInt128(digits) * UInt128(scale)
+        var divisor = UInt128(divisor)
+        for _ in 0..<abs(exponent) {
+            let (next, overflow) = (exponent > 0 ? product : divisor).multipliedReportingOverflow(by: 10)
+            guard !overflow else { return exponent > 0 ? .tooLarge : .fraction }
+            if exponent > 0 { product = next } else { divisor = next }
+        }
+        let (quotient, rest) = product.quotientAndRemainder(dividingBy: divisor)
+        guard rest == 0 else { return .fraction }
+        return UInt64(exactly: quotient).map { .exact($0) } ?? .tooLarge
+    }
+
+    /// Returns the factor of a unit of counts: none, k, M or G in lower case. Nil for another.
+    package static func scale(ofUnit unit: String) -> UInt64? {
+        guard unit.utf8.count <= 1 else { return nil }
+        return switch unit {
+        case "": 1
+        case "k": 1_000
+        case "m": 1_000_000
+        case "g": 1_000_000_000
+        default: nil
+        }
+    }
+}

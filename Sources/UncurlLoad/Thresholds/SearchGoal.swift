@@ -10,6 +10,9 @@ package struct SearchGoal: Hashable, Sendable {
     package let text: String
     private let condition: String
     private let terms: [Term]
+    /// Whether volley was the limit in the last trial of `--search-max` that missed the goal: the server may take a
+    /// higher rate than was found.
+    package var isLimitedAbove = false
 
     /// - Parameter condition: The name of the goal in a report.
     package init(_ text: String, _ terms: [Term], condition: String) {
@@ -75,5 +78,14 @@ package struct SearchGoal: Hashable, Sendable {
         let errors = metrics.errors
         guard let errorLimit else { return errors == 0 }
         return Double(errors) < errorLimit * Double(max(1, metrics[.due]))
+    }
+
+    /// A run that keeps the goal is good even if volley was late, because the latency includes volley's lateness.
+    func verdict(of metrics: Metrics, generatorLimited: Bool, isOnlyLate: Bool = false) -> Verdict {
+        guard holds(metrics) else {
+            let isOwnFault = !isOnlyLate || holds(metrics, punctually: true)
+            return generatorLimited && isOwnFault ? .generatorLimited : .threshold
+        }
+        return isLimitedAbove || isUnclear(metrics) ? .generatorLimited : .good
     }
 }

@@ -1,17 +1,12 @@
 /// Checks conditions during a run, interval by interval: those about stretches of the run and, for an early end, those
 /// about the whole. For a stretch it keeps about ten parts, so its memory does not grow with the run.
 package struct ThresholdWatch: Sendable {
-    /// Consecutive intervals as one.
-    private struct Part {
-        var metrics: Metrics
-        var length: UInt64
-    }
-
     /// A window that slides over the run, and the conditions about it.
     private struct Window {
         let length: UInt64
         let thresholds: [Threshold]
-        var parts: [Part] = []
+        /// Consecutive intervals as one.
+        var parts: [(metrics: Metrics, length: UInt64)] = []
 
         /// Adds an interval. Intervals within a tenth of the window share a part.
         mutating func add(_ interval: Interval) {
@@ -19,7 +14,7 @@ package struct ThresholdWatch: Sendable {
                 parts[parts.count - 1].metrics.merge(interval.metrics)
                 parts[parts.count - 1].length += interval.length
             } else {
-                parts.append(Part(metrics: interval.metrics, length: interval.length))
+                parts.append((interval.metrics, interval.length))
             }
             while let first = parts.first, covered - first.length >= length { parts.removeFirst() }
         }

@@ -1,4 +1,6 @@
+internal import UncurlHTTP1
 internal import UncurlReactor
+import UncurlText
 
 /// A virtual user, with which a ``LoadTest/visit`` sends its requests.
 ///
@@ -53,14 +55,11 @@ public final class LoadUser: Sendable {
 final class UserVisits {
     typealias Continuation = CheckedContinuation<LoadResponse, any Error>
 
-    /// The actions of a visit that its user's driver carries out.
-    struct Orders {
-        /// Sends a request. Returns false if the run has no more requests to send.
-        var send: (LoadRequest) throws(LoadTestError) -> Bool
-        var rest: (UInt64) -> Void
-        /// - Parameter isEmpty: Whether the visit has sent nothing.
-        var end: (_ isEmpty: Bool) -> Void
-    }
+    /// The actions of a visit that its user's driver carries out: it sends a request, unless the run has no more
+    /// requests to send; rests; and ends, having sent nothing or something.
+    typealias Orders = (
+        send: (LoadRequest) throws(LoadTestError) -> Bool, rest: (UInt64) -> Void, end: (_ isEmpty: Bool) -> Void
+    )
 
     private let loop: EventLoop
     private let body: @Sendable (LoadUser) async throws -> Void
@@ -133,4 +132,79 @@ final class UserVisits {
         task?.cancel()
         fail(CancellationError())
     }
+}
+
+/// A request of a visit.
+public struct LoadRequest: Hashable, Sendable {
+    /// The method, such as `GET`: a token of RFC 9110 §5.6.2.
+    public var method: String
+    /// A path for the test's own host, or a whole URL.
+    public var url: String
+    /// Fields beside those that the test gives to every request. A field here replaces the test's of the same name.
+    public var headers: [(name: String, value: String)] {
+        get { fields.map { ($0.name, $0.value) } }
+        set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
+    }
+    /// The content; nil for none.
+    public var body: [UInt8]?
+    /// The name of the request in the figures: one of ``LoadTest/names``, or nil.
+    public var name: String?
+    private var fields: [RequestDescription.Field]
+
+    /// A request. If its URL, method or field cannot be sent, it counts as a failed connection, and
+    /// ``LoadUser/send(_:)`` throws.
+    public init(
+        _ method: String = "GET",
+        _ url: String,
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil,
+        name: String? = nil
+    ) {
+        (self.method, self.url, self.body, self.name) = (method, url, body, name)
+        fields = headers.map { RequestDescription.Field(name: $0.name, value: $0.value) }
+    }
+
+    package var draft: RequestDraft {
+        RequestDraft(
+            method: method,
+            url: url,
+            headers: fields.map { "\($0.name): \($0.value)" },
+            body: body,
+            place: InputPlace(file: "", line: 0),
+            name: name
+        )
+    }
+}
+
+/// The response to a visit's request, or why there is none.
+public struct LoadResponse: Sendable {
+    /// The status code; 0 if no response came.
+    public internal(set) var status = 0
+    /// The response's fields in their order.
+    public var headers: [(name: String, value: String)] {
+        (0..<fields.count).map { (name: fields.name(at: $0), value: fields.value(at: $0)) }
+    }
+    /// The same, with their octets.
+    var fields = HTTPFields()
+    /// The content as it was sent, up to ``bodyLimit``.
+    public internal(set) var body: [UInt8] = []
+    /// The time from the first byte sent to the last byte received.
+    public internal(set) var latency = Duration.zero
+    /// Why there is no response; nil if there is one.
+    public internal(set) var error: String?
+
+    /// How many bytes of a response's content are kept for a visit: 1 MiB. This is enough for tokens and links, while
+    /// a whole download would be kept once for each user.
+    public static let bodyLimit = 1 << 20
+
+    /// The value in the content, which is JSON, that a pointer such as `/items/0/id` refers to (RFC 6901). A string is
+    /// returned without quotes, any other value as JSON. Nil if there is none.
+    public func json(_ pointer: String) -> String? {
+        guard let pointer = JSONPointer(pointer), let document = try? JSONReader.read(body) else { return nil }
+        let value = pointer.value(in: document)
+        return value?.string ?? value?.line()
+    }
+
+    /// The value of the first field of that name, whose case does not matter; nil if there is none.
+    public func header(_ name: String) -> String? { fields[name] }
 }

@@ -1,24 +1,17 @@
 package import UncurlText
 
 /// The conditions that a response must meet for its request to be a success.
-package struct ResponseChecks: Hashable, Sendable {
+package struct ResponseChecks: Sendable {
     /// The accepted status codes. Nil for 2xx and 3xx.
     package private(set) var statuses: [Bool]?
     /// The names of required fields, and their values if they are given.
-    package private(set) var headers: [Pair] = []
+    package private(set) var headers: [(name: String, value: String?)] = []
     /// The bytes that must occur in the content.
     package private(set) var body: ByteSearch?
     /// The same as text.
     private(set) var bodyText = ""
 
-    package struct Pair: Hashable, Sendable {
-        var name: String
-        var value: String?
-
-        package init(name: String, value: String?) { (self.name, self.value) = (name, value) }
-    }
-
-    package init(statuses: [Bool]?, headers: [Pair], body: [UInt8]?) {
+    package init(statuses: [Bool]?, headers: [(name: String, value: String?)], body: [UInt8]?) {
         (self.statuses, self.headers) = (statuses, headers)
         self.body = body.map { ByteSearch($0) }
         bodyText = String(decoding: body ?? [], as: UTF8.self)
@@ -45,5 +38,22 @@ package struct ResponseChecks: Hashable, Sendable {
         }
         return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
             .joined(separator: ", ")
+    }
+}
+
+/// The messages of a run on WebSockets (RFC 6455): a request of the run is a message, and its answer is the next
+/// message of the server.
+package struct WebSocketOptions: Hashable, Sendable {
+    /// The content of a message, in UTF-8 unless ``isBinary``. It may have places to fill in.
+    package let message: [UInt8]
+    package let isBinary: Bool
+    /// Whether an answer that differs from the message is a failure.
+    package let expectsEcho: Bool
+
+    /// The largest answer, in bytes. It equals ``Files/bodyLimit``.
+    package static let answerLimit = 256 << 20
+
+    package init(message: [UInt8], isBinary: Bool, expectsEcho: Bool) {
+        (self.message, self.isBinary, self.expectsEcho) = (message, isBinary, expectsEcho)
     }
 }

@@ -30,3 +30,9 @@ package final class RemoteWorker: Sendable {
         loop.post { [self] in worker.withLock { $0 }?.value.stop() }
     }
 }
+
+extension RemoteWorker {
+    package func setConnections(_ count: Int) { post { $0.setConnections(count) } }
+    package func setRate(_ rate: Rate, connections: Int) { post { $0.setRate(rate, connections: connections) } }
+    package func retire() { post { $0.retire() } }
+}

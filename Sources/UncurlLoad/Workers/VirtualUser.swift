@@ -27,8 +27,6 @@ final class VirtualUser: ExchangeDelegate {
     var hops = 0
     /// The user's cookies. Nil if cookies are not kept.
     var cookies: UserCookies?
-    /// Decides what comes next. Nil if the run decides.
-    var script: UserScript?
     /// The user's way through a scenario. Nil if there is none.
     var visit: ScenarioVisit?
     /// The present step of the scenario.
@@ -37,7 +35,7 @@ final class VirtualUser: ExchangeDelegate {
     var variables: [[UInt8]] = []
     /// Whether the last answer was a success.
     var wentWell = false
-    /// The user's visits in async form.
+    /// The user's visits. Nil if the run decides what comes next.
     var visits: UserVisits?
     /// Whether the request is the first of its visit: only that one was due at an instant.
     var isFirstOfVisit = true
@@ -65,9 +63,9 @@ final class VirtualUser: ExchangeDelegate {
     }
 
     /// Whether the fields of an answer are needed to decide what comes next.
-    var readsFields: Bool { script != nil || visits != nil || step?.readsFields == true }
+    var readsFields: Bool { visits != nil || step?.readsFields == true }
     /// Whether its content is needed for that.
-    var readsContent: Bool { script != nil || visits != nil || step?.readsContent == true }
+    var readsContent: Bool { visits != nil || step?.readsContent == true }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         if driver.inspects, head.status >= 200 { driver.inspect(head, of: self) }
@@ -82,20 +80,6 @@ final class VirtualUser: ExchangeDelegate {
     }
 }
 
-extension VirtualUser: WebSocketLinkOwner {
-    func linkDidOpen(_ report: ExchangeReport) { driver.opened(self, report) }
-
-    func linkDidFailToOpen(_ failure: Failure, words: String, _ report: ExchangeReport) {
-        driver.failedToOpen(self, failure, words: words, report)
-    }
-
-    func linkDidReceive(_ message: WebSocketMessage) { driver.heard(self, message) }
-
-    func linkDidTimeOut() { driver.timedOut(self) }
-
-    func linkDidEnd(_ ending: WebSocketEnding) { driver.ended(self, ending) }
-}
-
 /// The findings about a response, as far as the run needs them.
 struct ResponseFindings {
     /// The redirection, if the response is one.
@@ -108,6 +92,6 @@ struct ResponseFindings {
     var isEncoded = false
     /// The number of bytes found so far of the content that is looked for.
     var matched = 0
-    /// The response for a script.
+    /// The response for a visit.
     var response = LoadResponse()
 }

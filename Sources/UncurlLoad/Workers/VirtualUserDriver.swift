@@ -45,7 +45,7 @@ final class VirtualUserDriver: AlarmHandler {
     private var promised = 0
     /// Of these, the ones whose next request came due by the schedule.
     private var owed = 0
-    /// The visits of all users, where they are in async form.
+    /// The visits of all users, where a program decides what comes next.
     private var allVisits: [UserVisits] = []
     let inspects: Bool
     let scenarios: Scenarios?
@@ -53,47 +53,49 @@ final class VirtualUserDriver: AlarmHandler {
 
     init(_ worker: Worker, _ share: RunPlan.Share) {
         (self.worker, self.share, plan, backlog) = (worker, share, worker.plan, worker.backlog)
-        random = RandomStream(seed: plan.seed, stream: share.index)
+        random = RandomStream(seed: plan.options.seed, stream: share.index)
         context = TemplateContext(
             thread: share.index,
-            shard: plan.shard,
-            random: RandomStream(seed: ~plan.seed, stream: share.index)
+            shard: plan.options.shard,
+            random: RandomStream(seed: ~plan.options.seed, stream: share.index)
         )
-        scenarios = plan.scenarios
+        scenarios = plan.options.scenarios
         let isListNumbered = scenarios?.isNumbered ?? worker.requests.list?.isNumbered ?? false
-        isNumbered = isListNumbered || plan.users.slots.isNumbered
-        inspects = plan.users.inspects || scenarios?.inspects == true || plan.stream != nil
+        isNumbered = isListNumbered || plan.options.slots.isNumbered
+        inspects = plan.options.inspectsAnswers || scenarios?.inspects == true || plan.options.stream != nil
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
         userCount = share.connections
         let users = (0..<share.connections).map { VirtualUser(self, number: first + $0) }
         giveCookies(users)
-        if let script = plan.users.script { for user in users { user.script = script(user.number) } }
-        if let options = plan.webSocket {
+        if let options = plan.options.webSocket {
             resting = RestingUsers(inTurn: true)
-            sockets = UserSockets(options, plan.users.slots, users)
-            for user in users { user.link = WebSocketLink(on: worker.loop, owner: user) }
+            sockets = UserSockets(options, plan.options.slots, users)
+            for user in users { user.link = WebSocketLink(on: worker.loop, of: user) }
         } else {
             resting = RestingUsers(users.reversed())
         }
-        if let visit = plan.users.visit { allVisits = users.map { follow($0, visit) } }
-        guard plan.profile != nil, plan.threads > 1 else { return }
+        if let visit = plan.options.visit { allVisits = users.map { follow($0, visit) } }
+        guard plan.options.profile != nil, plan.threads > 1 else { return }
         let (loop, bound) = (worker.loop, LoopBound(self, on: worker.loop))
         backlog.join(share.index) { loop.post { bound.value.called() } }
     }
 
     private func giveCookies(_ users: [VirtualUser]) {
-        guard plan.users.keepsCookies else { return }
-        let cookies = UserCookies(plan.users.cookies, host: plan.origin?.host ?? "", now: Self.wallClock())
+        guard plan.options.keepsCookies else { return }
+        let cookies = UserCookies(plan.options.cookies, host: plan.origin?.host ?? "", now: Self.wallClock())
         for user in users { user.cookies = cookies }
     }
 
-    /// Adds users up to this number. Only a swarm gets more than its plan has, and it has neither scripts nor
+    /// Adds users up to this number. Only a swarm gets more than its plan has, and it has neither visits nor
     /// WebSockets.
     func grow(to count: Int) {
         guard count > userCount else { return }
         // The new users of all threads take turns, so that each number is one user's.
         let users = (userCount..<count).map { index in
-            VirtualUser(self, number: plan.connections + (index - share.connections) * plan.threads + share.index)
+            VirtualUser(
+                self,
+                number: plan.options.connections + (index - share.connections) * plan.threads + share.index
+            )
         }
         giveCookies(users)
         for user in users { resting.append(user) }
@@ -103,15 +105,15 @@ final class VirtualUserDriver: AlarmHandler {
     // MARK: The run
 
     func warmUp(from begun: Instant) {
-        since = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
-        guard let profile = plan.profile else { return }
-        let warmup = LoadProfile(rate: profile.firstRate, duration: plan.warmup)
+        since = begun.advanced(byNanoseconds: Int64(clamping: plan.options.warmup))
+        guard let profile = plan.options.profile else { return }
+        let warmup = LoadProfile(rate: profile.firstRate, duration: plan.options.warmup)
         begin(arrivals(warmup, from: begun))
     }
 
     func measure(from start: Instant) {
         since = start
-        guard let profile = plan.profile else { return }
+        guard let profile = plan.options.profile else { return }
         begin(arrivals(profile, from: start, limit: share.requests))
     }
 
@@ -153,7 +155,7 @@ final class VirtualUserDriver: AlarmHandler {
         if sockets != nil { noteUnansweredMessages() }
         dropBacklog()
         stopSchedule()
-        if plan.profile != nil { backlog.leave(share.index) }
+        if plan.options.profile != nil { backlog.leave(share.index) }
         resting = RestingUsers()
         asleep = DeadlineHeap()
     }
@@ -222,7 +224,7 @@ final class VirtualUserDriver: AlarmHandler {
         while backlog.isEmpty, arrivals?.next ?? .never <= now, mayBegin(), let due = arrivals?.notice(by: now) {
             worker.metrics.due(noticedAfter: worker.nanoseconds(from: due, to: now))
             let number = arrivals?.cursor.lastNumber ?? 0
-            beginNext(Backlog.Request(due: due, noticed: now, number: number))
+            beginNext((due, now, number))
         }
     }
 
@@ -236,7 +238,7 @@ final class VirtualUserDriver: AlarmHandler {
         if user.request != nil { promise(false, to: user) }
         if worker.isDraining, !mayStart(user) { (user.request, user.visit) = (nil, nil) }
         // By a schedule, a user that slept without a certain request waits for the next one that is due.
-        if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
+        if user.request == nil, plan.options.profile != nil { resting.append(user) } else { startNext(user) }
     }
 
     /// Notices what has come due, and adds it to the backlog. Returns how many requests that were.
@@ -310,7 +312,7 @@ final class VirtualUserDriver: AlarmHandler {
     func setAlarm() {
         var time = min(arrivals?.nextLook ?? .never, asleep.earliest, worker.deadline)
         if arrivals != nil, !backlog.isEmpty { time = min(time, mayConnect) }
-        worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
+        worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.options.spin), self)
     }
 
     /// Ends a run by count after its last outcome.
@@ -325,7 +327,7 @@ final class VirtualUserDriver: AlarmHandler {
     /// Notes that a user's next request will come in another turn of the loop (true), or has come (false).
     func promise(_ isMade: Bool, to user: VirtualUser) {
         promised += isMade ? 1 : -1
-        if plan.profile != nil, user.isFirstOfVisit { owed += isMade ? 1 : -1 }
+        if plan.options.profile != nil, user.isFirstOfVisit { owed += isMade ? 1 : -1 }
     }
 
     func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
@@ -389,7 +391,6 @@ extension VirtualUserDriver {
         if user.request != nil { return start(user) }
         user.hops = 0
         user.isFirstOfVisit = false
-        if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
         if let visits = user.visits {
             promise(true, to: user)
             return visits.go(on: user.findings.response)
@@ -414,7 +415,7 @@ extension VirtualUserDriver {
         noteWait(user, report)
         noteLastEvent(of: user)
         noteStream(user, sent: sent, until: end, isCut: false)
-        user.needsConnection = plan.reuse != .keepAlive
+        user.needsConnection = plan.options.reuse != .keepAlive
         user.findings.response.status = report.status ?? 0
         user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
         let missed = worker.limits.failure(report, until: end)
@@ -459,7 +460,9 @@ extension VirtualUserDriver {
         if let name = user.name {
             worker.metrics.completed(name: name, isSuccess: isSuccess)
             // By a schedule, only the first request of a visit was due. The others have a raw time alone.
-            if isSuccess, plan.profile == nil || !user.isFirstOfVisit { worker.metrics.took(latency, name: name) }
+            if isSuccess, plan.options.profile == nil || !user.isFirstOfVisit {
+                worker.metrics.took(latency, name: name)
+            }
         }
         worker.logAnswer(report, user, sent: sent, latency: latency, responseStart: responseStart)
         if worker.isDraining {
@@ -484,7 +487,7 @@ extension VirtualUserDriver {
     /// Judges a whole response that came in time. Follows its redirection, or reads the values that its step wants.
     private func verdict(_ user: VirtualUser, _ request: PlannedRequest?, _ status: Int) -> Judgement {
         if let redirect = user.findings.redirect, let request {
-            guard user.hops < plan.users.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
+            guard user.hops < plan.options.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
             if let next = worker.requests.factory.following(request, by: redirect) {
                 worker.metrics.redirected()
                 return .success(next: next)
@@ -504,7 +507,7 @@ extension VirtualUserDriver {
     }
 
     /// Returns the checks for the answer to the present request.
-    private func checks(of user: VirtualUser) -> ResponseChecks { user.step?.checks ?? plan.users.checks }
+    private func checks(of user: VirtualUser) -> ResponseChecks { user.step?.checks ?? plan.options.checks }
 
     private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
         let checks = checks(of: user)
@@ -527,13 +530,13 @@ extension VirtualUserDriver {
 
     func inspect(_ head: borrowing ResponseHead, of user: VirtualUser) {
         let fields = head.fields
-        if plan.users.keepsCookies, let request = user.request {
+        if plan.options.keepsCookies, let request = user.request {
             let now = Self.wallClock()
             for line in fields.octets(of: "Set-Cookie") {
                 user.cookies?.store(line, from: request.cookieScope, now: now)
             }
         }
-        if plan.users.redirects > 0, let request = user.request {
+        if plan.options.redirects > 0, let request = user.request {
             user.findings.redirect = RedirectRule.follow(
                 status: head.status,
                 fields: fields,
@@ -561,7 +564,7 @@ extension VirtualUserDriver {
     }
 
     func inspect(_ bytes: Span<UInt8>, of user: VirtualUser) {
-        if let stream = plan.stream { note(bytes, of: user, stream) }
+        if let stream = plan.options.stream { note(bytes, of: user, stream) }
         checks(of: user).body?.advance(&user.findings.matched, over: bytes)
         guard user.readsContent else { return }
         let room = LoadResponse.bodyLimit - user.findings.response.body.count
@@ -589,7 +592,7 @@ extension VirtualUserDriver {
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
             worker.logFailure(failure, report, user, sent: nil, latency: waited)
             // A schedule limits the attempts. Without one, connects would be tried as fast as they are refused.
-            if plan.profile == nil { worker.pacer.failed(at: time) }
+            if plan.options.profile == nil { worker.pacer.failed(at: time) }
             return
         }
         worker.noteRetry(report)
@@ -634,13 +637,13 @@ extension VirtualUserDriver {
     private func isOfSchedule(_ user: VirtualUser) -> Bool { user.hasDueRequest && user.due >= since }
 
     /// Returns whether the present request came due in the warm-up.
-    func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.profile != nil && user.due < since }
+    func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.options.profile != nil && user.due < since }
 
     func noteCorrected(_ user: VirtualUser, until end: Instant) {
         guard user.isFirstOfVisit, user.due >= since else { return }
         let latency = worker.nanoseconds(from: user.due, to: end)
         worker.metrics.corrected(latency, lag: user.lag)
-        if let name = user.name, plan.profile != nil { worker.metrics.took(latency, name: name) }
+        if let name = user.name, plan.options.profile != nil { worker.metrics.took(latency, name: name) }
     }
 }
 
@@ -649,7 +652,7 @@ extension VirtualUserDriver {
     /// Returns the request to send: the finished one, or one with this user's values and cookies.
     func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
         var cookies: [UInt8]?
-        if plan.users.keepsCookies {
+        if plan.options.keepsCookies {
             cookies = user.cookies?.octets(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
@@ -662,7 +665,7 @@ extension VirtualUserDriver {
     /// Gives the user's request its values before it is sent, where its URL is needed later: redirections are resolved
     /// against it, and cookies are chosen by it.
     func settle(_ user: VirtualUser) {
-        guard plan.users.redirects > 0 || plan.users.keepsCookies, let planned = user.request, planned.fixed == nil
+        guard plan.options.redirects > 0 || plan.options.keepsCookies, let planned = user.request, planned.fixed == nil
         else { return }
         take(user)
         if let settled = try? planned.settled(&context) { user.request = settled }
@@ -681,16 +684,16 @@ extension VirtualUserDriver {
 
     /// Returns this thread's part of a schedule. All threads of all shards are numbered, and take turns.
     func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> ArrivalSchedule {
-        let thread = plan.shard.index * plan.threads + share.index
+        let thread = plan.options.shard.index * plan.threads + share.index
         return ArrivalSchedule(
             profile,
             from: start,
             thread: thread,
-            of: plan.shard.count * plan.threads,
+            of: plan.options.shard.count * plan.threads,
             limit: limit,
             // A run that polls sends each request at its instant.
-            grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
-            random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
+            grain: plan.options.spin > 0 ? 0 : ArrivalSchedule.grain,
+            random: plan.options.isPoisson ? RandomStream(seed: plan.options.seed &+ 1, stream: thread) : nil
         )
     }
 }
@@ -706,7 +709,7 @@ extension VirtualUserDriver {
 
     /// Counts the event that ends with the whole content.
     func noteLastEvent(of user: VirtualUser) {
-        guard let stream = plan.stream, user.events?.hasOpenEvent == true else { return }
+        guard let stream = plan.options.stream, user.events?.hasOpenEvent == true else { return }
         note(1, of: user, stream)
     }
 
@@ -727,9 +730,9 @@ extension VirtualUserDriver {
     ///   - sent: The time when the request's first byte was sent.
     ///   - isCut: Whether the run's end has cut the stream short.
     func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
-        guard let stream = plan.stream else { return }
+        guard let stream = plan.options.stream else { return }
         defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }
-        let isDue = user.isFirstOfVisit && user.due >= since && plan.profile != nil
+        let isDue = user.isFirstOfVisit && user.due >= since && plan.options.profile != nil
         let corrected = isDue ? worker.nanoseconds(from: user.due, to: user.firstEvent ?? end) : nil
         if let first = user.firstEvent {
             worker.metrics.firstEvent(worker.nanoseconds(from: sent, to: first), corrected: corrected)
@@ -791,17 +794,16 @@ extension VirtualUserDriver {
             spend()
             return say(user)
         }
-        if user.script != nil { return ask(user, nil) }
         if let visits = user.visits {
             promise(true, to: user)
             return visits.begin()
         }
         if let scenarios {
-            (user.visit, user.variables) = scenarios.begin(user.sequence, plan.shard, &random)
+            (user.visit, user.variables) = scenarios.begin(user.sequence, plan.options.shard, &random)
             return goOn(user)
         }
         guard let list = worker.requests.list else { return }
-        let planned = list.requests[list.index(user.sequence, plan.shard, &random)]
+        let planned = list.requests[list.index(user.sequence, plan.options.shard, &random)]
         (user.request, user.name) = (planned, planned.name)
         spend()
         start(user)
@@ -809,19 +811,19 @@ extension VirtualUserDriver {
 
     /// Returns a request's number: that of its instant for a recorded one, otherwise the next one of all threads.
     private func number(scheduled number: UInt64?) -> UInt64 {
-        if plan.profile?.isRecorded == true, let number { return number }
-        return plan.shard.number(worker.sequence.take())
+        if plan.options.profile?.isRecorded == true, let number { return number }
+        return plan.options.shard.number(worker.shared.takeNumber())
     }
 
     /// Returns whether a request may start. While the run drains, only requests may that were due before its end.
     func mayStart(_ user: VirtualUser) -> Bool {
-        worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
+        worker.budget != 0 || plan.options.profile != nil && user.isFirstOfVisit
     }
 
     /// Counts a request of a run by count. By a schedule, ``ArrivalSchedule`` counts. A WebSocket may also fail to open
     /// after the last message was sent.
     func spend() {
-        guard plan.profile == nil, let budget = worker.budget, budget > 0 else { return }
+        guard plan.options.profile == nil, let budget = worker.budget, budget > 0 else { return }
         worker.budget = budget - 1
     }
 
@@ -860,14 +862,14 @@ extension VirtualUserDriver {
         if worker.isDraining {
             resting.append(user)
             sendDue()
-            if plan.profile == nil, worker.running == 0 { worker.stop() }
-        } else if plan.profile != nil {
+            if plan.options.profile == nil, worker.running == 0 { worker.stop() }
+        } else if plan.options.profile != nil {
             resting.append(user)
             guard worker.budget != 0 else { return worker.finishIfDone() }
             // Requests that become due from here on wait for the next look at the schedule.
             sendDue()
             if mayConnect != .never { setAlarm() }
-        } else if let think = plan.think {
+        } else if let think = plan.options.think {
             sleep(user, think.length(&random))
             worker.finishIfDone()
         } else {
@@ -878,24 +880,6 @@ extension VirtualUserDriver {
 
 /// The virtual users that get their next request from a program.
 extension VirtualUserDriver {
-    /// Asks a user's script what comes next.
-    func ask(_ user: VirtualUser, _ response: LoadResponse?) {
-        switch user.script?(response) ?? .done {
-        case .done:
-            // Without this pause, visits without a request would follow each other without end in one turn.
-            if response == nil { return sleep(user, 1_000_000) }
-            free(user)
-        case .request(let request, let pause):
-            guard mayStart(user) else { return free(user) }
-            do throws(LoadTestError) {
-                try take(request, for: user)
-            } catch {
-                return sleep(user, ConnectPacer.holdOff)
-            }
-            start(user, after: UInt64(clamping: pause.wholeNanoseconds))
-        }
-    }
-
     /// Makes the user's visits, and carries out what they ask for.
     func follow(
         _ user: VirtualUser,
@@ -904,7 +888,7 @@ extension VirtualUserDriver {
         let visits = UserVisits(on: worker.loop, number: user.number, visit)
         user.visits = visits
         visits.follow(
-            UserVisits.Orders(
+            (
                 send: { [unowned self] request throws(LoadTestError) in
                     guard mayStart(user) else { return false }
                     try take(request, for: user)
@@ -915,7 +899,7 @@ extension VirtualUserDriver {
                 rest: { [unowned self] span in sleep(user, span) },
                 end: { [unowned self] isEmpty in
                     promise(false, to: user)
-                    // As for scripts: visits without a request need a pause.
+                    // Without this pause, visits without a request would follow each other without end in one turn.
                     if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
                     finishIfDone()
                     worker.finishIfDone()

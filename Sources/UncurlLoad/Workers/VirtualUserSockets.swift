@@ -1,4 +1,5 @@
 import UncurlEngine
+import UncurlHTTP1
 import UncurlReactor
 import UncurlText
 import UncurlWebSocket
@@ -10,7 +11,7 @@ extension VirtualUserDriver {
     /// Opens the WebSocket of a user without one. Called when the pacer allows another connection.
     func openSocket() {
         guard let user = sockets?.unopened.popLast() else { return }
-        let (factory, request) = (worker.requests.factory, plan.request)
+        let (factory, request) = (worker.requests.factory, plan.options.request)
         do throws(EngineError) {
             try user.link?.open(worker.engine) { handshake throws(EngineError) in
                 try EngineRequest(
@@ -35,7 +36,7 @@ extension VirtualUserDriver {
         worker.noteRetry(report)
         worker.noteBytes(report)
         let span = worker.nanoseconds(from: report.timings.start, to: worker.loop.now)
-        guard span <= plan.timeout else {
+        guard span <= plan.options.timeout else {
             user.link?.abort()
             sockets?.open -= 1
             return refused(user, Failure(.upgrade, .timeout), words: "opened after \(Units.time(span))")
@@ -43,7 +44,7 @@ extension VirtualUserDriver {
         worker.metrics.opened(after: span)
         user.messages = 0
         user.needsConnection = false
-        if plan.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
+        if plan.options.profile == nil, !worker.isDraining { startNext(user) } else { free(user) }
     }
 
     /// The number of WebSockets that have been counted as opened and can carry messages.
@@ -65,7 +66,7 @@ extension VirtualUserDriver {
         // As with requests, a failed connection uses up one message of a run by count, and refuses one that is due if
         // no WebSocket is open.
         spend()
-        if plan.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
+        if plan.options.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
         reopen(user, afterFailure: true)
     }
 
@@ -74,7 +75,7 @@ extension VirtualUserDriver {
         user.needsConnection = true
         sockets?.unopened.append(user)
         if worker.isDraining {
-            if worker.running == 0, plan.profile == nil || sockets?.open == 0 { worker.stop() }
+            if worker.running == 0, plan.options.profile == nil || sockets?.open == 0 { worker.stop() }
             return
         }
         if afterFailure { worker.pacer.failed(at: worker.sinceBegin(worker.loop.now)) }
@@ -89,7 +90,7 @@ extension VirtualUserDriver {
         guard let sockets, let link = user.link else { return }
         // The user's connection has ended while the user slept.
         guard link.isOpen else {
-            if plan.profile == nil {
+            if plan.options.profile == nil {
                 worker.budget? += 1
             } else if user.due >= since {
                 worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: worker.loop.now))
@@ -103,7 +104,7 @@ extension VirtualUserDriver {
         user.said = worker.loop.now
         user.saying = sockets.options.expectsEcho ? message : nil
         worker.metrics.wrote(wireBytes: 0, bodyBytes: UInt64(message.count))
-        link.send(message, limit: plan.timeout) { [unowned self, unowned user] in user.said = worker.loop.now }
+        link.send(message, limit: plan.options.timeout) { [unowned self, unowned user] in user.said = worker.loop.now }
     }
 
     func heard(_ user: VirtualUser, _ message: WebSocketMessage) {
@@ -118,7 +119,7 @@ extension VirtualUserDriver {
         let end = worker.loop.now
         let latency = endMessage(user, until: end)
         worker.metrics.read(bodyBytes: UInt64(message.count))
-        if latency > plan.timeout {
+        if latency > plan.options.timeout {
             fail(user, Failure(.message, .timeout), words: "answered after \(Units.time(latency))", latency, end)
             return giveUp(user)
         }
@@ -136,12 +137,12 @@ extension VirtualUserDriver {
             worker.logMessage(nil, user, latency: latency)
         }
         guard let most = plan.messagesPerSocket, user.messages >= most else { return free(user) }
-        if plan.limits.resets || plan.reuse == .rst { giveUp(user) } else { user.link?.close() }
+        if plan.options.limits.resets || plan.options.reuse == .rst { giveUp(user) } else { user.link?.close() }
     }
 
     private func problem(with message: WebSocketMessage, of user: VirtualUser) -> String? {
         if let saying = user.saying, saying != message { return "the echo" }
-        guard let search = plan.users.checks.body else { return nil }
+        guard let search = plan.options.checks.body else { return nil }
         var matched = 0
         switch message {
         case .text(let text): search.advance(&matched, over: text.utf8Span.span)
@@ -256,6 +257,234 @@ extension WebSocketMessage {
         switch self {
         case .text(let text): text.utf8.count
         case .binary(let bytes): bytes.count
+        }
+    }
+}
+
+/// The WebSockets of a thread's virtual users: which users have none, and how many must still be closed at the end.
+struct UserSockets<User> {
+    let options: WebSocketOptions
+    let message: Template
+    /// The finished message. Nil if ``message`` has places to fill in.
+    let fixed: WebSocketMessage?
+    /// All users of the thread.
+    let users: [User]
+    /// Users whose WebSocket is neither open nor being opened.
+    var unopened: [User]
+    /// WebSockets that are open, or being closed.
+    var open = 0
+    /// Called when the last WebSocket has been closed, after the run's end. Once this is set, nothing is counted.
+    var whenClosed: (() -> Void)?
+
+    init(_ options: WebSocketOptions, _ slots: TemplateSlots, _ users: [User]) {
+        self.options = options
+        message = slots.template(options.message)
+        fixed = message.isFixed ? Self.message(options.message, options) : nil
+        self.users = users
+        unopened = users.reversed()
+    }
+
+    static func message(_ bytes: [UInt8], _ options: WebSocketOptions) -> WebSocketMessage {
+        options.isBinary ? .binary(bytes) : .text(String(decoding: bytes, as: UTF8.self))
+    }
+}
+
+/// A virtual user's WebSocket: opened by a handshake, used for one message at a time, closed, and opened again.
+///
+/// ```
+///   closed ──open──▶ opening ──101──▶ open ──close──▶ closing ──the peer's Close, or too late──▶ closed
+///      ▲                │              └── lost, or closed by the peer ──▶┐
+///      └── refused ─────┘◀─────────────────────────────────────────────────┘
+/// ```
+/// It is confined to its loop.
+final class WebSocketLink {
+    private enum State {
+        case closed
+        case opening(ClientHandshake, Agreement?)
+        case open(WebSocketConnection)
+        case closing(WebSocketConnection)
+    }
+
+    /// The limit on the wait for the peer's Close, after this side's.
+    private static let closeTimeout = Duration.seconds(1)
+
+    private let loop: EventLoop
+    /// The user, who may open, send or close from within every call.
+    private unowned let user: VirtualUser
+    private var state = State.closed
+    /// The connection's counts at the last call of ``takeBytes()``.
+    private var counted: (received: UInt64, sent: UInt64) = (0, 0)
+    private var timer: TimerID?
+    /// The last connection, until its server has closed the transport.
+    private var former: WebSocketConnection?
+
+    init(on loop: EventLoop, of user: VirtualUser) { (self.loop, self.user) = (loop, user) }
+
+    var isOpen: Bool { if case .open = state { true } else { false } }
+    /// Whether this side has closed it.
+    private(set) var isClosing = false
+
+    /// Starts the opening handshake. `request` makes the request with the handshake's fields.
+    func open(_ engine: Engine, _ request: (ClientHandshake) throws(EngineError) -> EngineRequest) throws(EngineError) {
+        // Without subprotocols no handshake is refused.
+        guard case .closed = state, let handshake = try? ClientHandshake(deflate: nil) else { return }
+        let request = try request(handshake)
+        (isClosing, counted, former) = (false, (0, 0), nil)
+        state = .opening(handshake, nil)
+        engine.start(request, delegate: self)
+    }
+
+    /// Sends a message and begins to wait for another.
+    ///
+    /// - Parameters:
+    ///   - limit: How long the answer may take, in nanoseconds.
+    ///   - left: Called when the kernel has taken the whole message.
+    func send(_ message: WebSocketMessage, limit: UInt64, then left: @escaping () -> Void) {
+        guard case .open(let connection) = state else { return }
+        timer = loop.arm(at: loop.now.advanced(byNanoseconds: Int64(clamping: limit)), self)
+        connection.send(message) { hasLeft in if hasLeft { left() } }
+    }
+
+    /// Ends the wait for an answer: it has come, or is no longer wanted.
+    func stopWaiting() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+
+    /// Returns the bytes received and sent since the last call, including the heads of frames.
+    func takeBytes() -> (received: UInt64, sent: UInt64) {
+        let connection: WebSocketConnection? =
+            switch state {
+            case .open(let connection), .closing(let connection): connection
+            case .closed, .opening: former
+            }
+        guard let connection else { return (0, 0) }
+        let now = (received: connection.receivedBytes, sent: connection.sentBytes)
+        defer { counted = now }
+        return (now.received &- counted.received, now.sent &- counted.sent)
+    }
+
+    /// Begins the closing handshake (RFC 6455 §7). Its end is reported.
+    func close() {
+        guard case .open(let connection) = state, let reason = CloseReason(1000) else { return }
+        stopWaiting()
+        isClosing = true
+        state = .closing(connection)
+        connection.close(reason)
+    }
+
+    /// Ends the WebSocket at once, by RST. The user gets no call for this.
+    func abort() {
+        stopWaiting()
+        switch state {
+        case .open(let connection), .closing(let connection): connection.abort()
+        case .closed, .opening: former?.abort()
+        }
+        (state, former) = (.closed, nil)
+    }
+
+    private func leave(_ connection: WebSocketConnection) {
+        stopWaiting()
+        (state, former) = (.closed, connection)
+    }
+}
+
+extension WebSocketLink: ExchangeDelegate {
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        guard case .opening(let handshake, _) = state, head.status == 101 else { return }
+        state = .opening(handshake, try? handshake.check(head))
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
+
+    func exchange(_ id: ExchangeID, didUpgrade upgraded: UpgradedConnection) {
+        guard case .opening(_, let agreement?) = state else { return upgraded.close() }
+        var options = WebSocketConnection.Options()
+        options.maximumMessageSize = WebSocketOptions.answerLimit
+        options.closeTimeout = Self.closeTimeout
+        let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
+        state = .open(connection)
+        connection.start()
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        switch (state, outcome) {
+        case (.open, _): user.driver.opened(user, report)
+        case (.opening, .completed):
+            state = .closed
+            guard let status = report.status, status != 101 else {
+                let failure = Failure(.upgrade, .malformed, detail: "handshake")
+                return user.driver.failedToOpen(user, failure, words: "the answer does not fit the handshake", report)
+            }
+            let failure = Failure(.upgrade, .upgradeRefused, detail: "status \(status)")
+            user.driver.failedToOpen(user, failure, words: "status \(status)", report)
+        case (.opening, .failed(let error)):
+            state = .closed
+            let failure = Failure(error, report)
+            let isSent = report.timings.requestStart != nil
+            user.driver.failedToOpen(
+                user,
+                isSent ? Failure(.upgrade, failure.kind, errno: failure.errno, detail: failure.detail) : failure,
+                words: "\(error)",
+                report
+            )
+        case (.closed, _), (.closing, _): break
+        }
+    }
+}
+
+extension WebSocketLink: WebSocketConnectionDelegate {
+    func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage) {
+        if case .open = state { user.driver.heard(user, message) }
+    }
+
+    func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8]) {}
+
+    func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {
+        switch state {
+        case .open, .closing: break
+        case .closed, .opening: return
+        }
+        leave(connection)
+        user.driver.ended(user, ending)
+    }
+}
+
+extension WebSocketLink: TimerHandler {
+    func timerFired(_ id: TimerID) {
+        guard id == timer else { return }
+        timer = nil
+        user.driver.timedOut(user)
+    }
+}
+
+extension Failure {
+    /// The reason why a message on a WebSocket gets no answer.
+    init(_ ending: WebSocketEnding) {
+        switch ending {
+        case .closed(let reason):
+            self.init(.message, .closeFrame, detail: reason.code.map { "\($0)" } ?? "without a code")
+        case .failed(.violation(let error)): self.init(.message, .malformed, detail: Self.name(of: error))
+        case .failed(.lost(.connectionLost(let errno)?)):
+            self.init(.message, ended: .closedBeforeAnswer, by: errno)
+        case .failed(.lost(nil)): self.init(.message, .closedBeforeAnswer)
+        case .failed(.lost(let error?)):
+            let failure = Failure(error, nil)
+            self.init(.message, failure.kind, errno: failure.errno, detail: failure.detail)
+        case .failed(.closeTimedOut): self.init(.message, .timeout)
+        }
+    }
+
+    /// Returns the name of an error, from a fixed set.
+    private static func name(of error: WebSocketError) -> String {
+        if case .violation(let rule) = error { return String("\(rule)".prefix(80)) }
+        return switch error {
+        case .violation: ""
+        case .invalidText: "text that is not UTF-8"
+        case .messageTooBig: "message too big"
+        case .tooManyFragments: "too many fragments"
+        case .corrupt: "corrupt compression"
+        case .outOfMemory: "out of memory"
         }
     }
 }

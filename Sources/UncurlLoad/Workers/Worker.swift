@@ -1,11 +1,12 @@
+internal import Synchronization
 import UncurlEngine
-import UncurlReactor
+import UncurlHTTP1
+package import UncurlReactor
 
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
 /// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call.
-/// A worker is confined to its loop, and all times are the loop's. `WorkerOutcomes.swift` and `WorkerHandshakes.swift`
-/// count outcomes.
+/// A worker is confined to its loop, and all times are the loop's.
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
@@ -28,7 +29,8 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let workerBoard: WorkerBoard
-    let sequence: RequestSequence
+    /// What it shares with the other threads.
+    let shared: WorkerSetup
     let backlog: Backlog
     /// Decides on the next request and its time. Nil where each outcome starts the same request again.
     private(set) var driver: VirtualUserDriver?
@@ -64,7 +66,7 @@ final class Worker: TimerHandler {
     private static let logTicks = 5
 
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, workerBoard, sequence) = (job.plan, job.requests, job.workerBoard, job.sequence)
+        (plan, requests, workerBoard, shared) = (job.plan, job.requests, job.workerBoard, job)
         backlog = job.backlog
         log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
@@ -72,7 +74,7 @@ final class Worker: TimerHandler {
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
         metrics = WorkerMetrics(start: 0, shape: job.plan.noMetrics)
-        if plan.isSwarm || plan.crowd != nil {
+        if plan.options.isSwarm || plan.options.crowd != nil {
             wanted = 0
             pacer.want(0)
         }
@@ -84,40 +86,41 @@ final class Worker: TimerHandler {
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
         var configuration = EngineConfiguration()
         // A swarm may get more users than it began with.
-        configuration.connectionsPerHost = plan.isSwarm ? .max : share.connections
+        configuration.connectionsPerHost = plan.options.isSwarm ? .max : share.connections
         // With several hosts, as many to each.
         configuration.connections = .max
         // Preflight has already checked the descriptors.
         configuration.budget = nil
-        configuration.resendsRequests = plan.retries
+        configuration.resendsRequests = plan.options.retries
         configuration.foreseesCloses = false
         // Only the server ends connections, unless the plan sets an age. Idle time does not end them.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm or crowd that has shrunk has connections that are no longer used. A user closes its own.
-        let mayShrink = plan.isSwarm || plan.crowd != nil
+        let mayShrink = plan.options.isSwarm || plan.options.crowd != nil
         configuration.idleTimeout = mayShrink && !plan.usersKeepConnections ? .seconds(5) : forever
-        configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
-        let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
+        configuration.maximumAge =
+            plan.options.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
+        let spread = plan.options.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
         configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))
         // A WebSocket's connection leaves the engine with its handshake.
-        switch plan.webSocket == nil ? plan.reuse : .keepAlive {
-        case .keepAlive where plan.webSocket != nil: break
+        switch plan.options.webSocket == nil ? plan.options.reuse : .keepAlive {
+        case .keepAlive where plan.options.webSocket != nil: break
         case .keepAlive:
-            configuration.exchangesPerConnection = plan.limits.requests ?? .max
-            if plan.limits.resets { configuration.closing = .rst }
+            configuration.exchangesPerConnection = plan.options.limits.requests ?? .max
+            if plan.options.limits.resets { configuration.closing = .rst }
         case .fin: configuration.exchangesPerConnection = 1
         case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
         }
         let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
         configuration.timeouts = Timeouts(
-            connect: span(plan.limits.connect ?? plan.timeout),
-            responseHead: span(plan.limits.responseStart),
-            idle: span(plan.limits.idle),
-            total: span(plan.timeout)
+            connect: span(plan.options.limits.connect ?? plan.options.timeout),
+            responseHead: span(plan.options.limits.responseStart),
+            idle: span(plan.options.limits.idle),
+            total: span(plan.options.timeout)
         )
         configuration.localAddresses = plan.sources(for: share)
-        configuration.proxies = plan.proxy.map { OriginProxies($0) } ?? .direct
-        configuration.proxyTLS = plan.security.proxy
+        configuration.proxies = plan.options.proxy.map { OriginProxies($0) } ?? .direct
+        configuration.proxyTLS = plan.options.security.proxy
         return configuration
     }
 
@@ -129,8 +132,8 @@ final class Worker: TimerHandler {
         metrics.begin(at: UInt64(clamping: begun.nanoseconds))
         // The posted call may be older than the run.
         loop.stamp()
-        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
-        if plan.warmup > 0 {
+        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.options.warmup))
+        if plan.options.warmup > 0 {
             phase = .warmingUp(until: warmup)
             driver?.warmUp(from: begun)
         } else {
@@ -138,12 +141,12 @@ final class Worker: TimerHandler {
         }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
         followCrowd()
-        if plan.profile == nil || plan.webSocket != nil { connect() }
+        if plan.options.profile == nil || plan.options.webSocket != nil { connect() }
     }
 
     /// Keeps as many connections busy as their profile has at this time.
     private func followCrowd() {
-        guard let crowd = plan.crowd else { return }
+        guard let crowd = plan.options.crowd else { return }
         switch phase {
         case .ready, .draining, .stopped: break
         case .warmingUp: setConnections(plan.part(ofCrowd: crowd.first, share))
@@ -155,7 +158,7 @@ final class Worker: TimerHandler {
     private func measure(from now: Instant) {
         budget = share.requests
         strayedBefore = engine.strayConnections
-        let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        let end = plan.options.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, core: .now(), until: end)
         // It may end the run at once.
         driver?.measure(from: now)
@@ -184,11 +187,11 @@ final class Worker: TimerHandler {
         case .draining: return true
         case .ready, .warmingUp, .stopped: return false
         case .measuring(let since, let core, let until):
-            guard plan.drain > 0, loop.now >= until else { return false }
+            guard plan.options.drain > 0, loop.now >= until else { return false }
             phase = .draining(since: since, core: .now() - core, end: until)
             budget = 0
             metrics.beginDrain()
-            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
+            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.options.drain)), self)
             driver?.timeIsUp(at: until)
             return true
         }
@@ -196,14 +199,14 @@ final class Worker: TimerHandler {
 
     private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
         phase = .stopped
-        if plan.work == .handshakes { metrics.unfinished(connections: running) }
+        if plan.options.work == .handshakes { metrics.unfinished(connections: running) }
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
         metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
         log?.flush()
-        guard let driver, plan.webSocket != nil else { return report(from: start, to: end, core) }
+        guard let driver, plan.options.webSocket != nil else { return report(from: start, to: end, core) }
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
 
@@ -287,7 +290,7 @@ final class Worker: TimerHandler {
     private func endWarmUp(at end: Instant) {
         leaveWarmUp()
         // With a schedule the measured part begins at its instant, even if this call comes later.
-        measure(from: plan.profile == nil ? loop.now : end)
+        measure(from: plan.options.profile == nil ? loop.now : end)
     }
 
     /// Ends the warm-up: the counts so far belong to it.
@@ -298,7 +301,7 @@ final class Worker: TimerHandler {
             handOver(to: intervals, fresh: fresh, next: 0, end: 0, since: nil)
             metrics.begin(at: now)
         } else {
-            metrics.beginMeasurement(at: now, of: plan.work)
+            metrics.beginMeasurement(at: now, of: plan.options.work)
         }
         metrics.kept(webSockets: driver?.openSockets ?? 0)
     }
@@ -355,7 +358,7 @@ final class Worker: TimerHandler {
     }
 
     private func send() {
-        switch plan.work {
+        switch plan.options.work {
         case .requests: if let driver { driver.startResting() } else { request() }
         case .handshakes: probe()
         }
@@ -409,9 +412,9 @@ struct AnswerLimits: Sendable {
     private let least: UInt64
 
     init(_ plan: RunPlan) {
-        total = plan.timeout
-        responseStart = plan.limits.responseStart ?? .max
-        connect = plan.limits.connect ?? plan.timeout
+        total = plan.options.timeout
+        responseStart = plan.options.limits.responseStart ?? .max
+        connect = plan.options.limits.connect ?? plan.options.timeout
         least = min(total, responseStart, connect)
     }
 
@@ -551,13 +554,255 @@ extension Worker {
     }
 
     private func isOfWarmUp(_ user: VirtualUser?) -> Bool {
-        if plan.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
+        if plan.options.profile != nil, let user, let driver { driver.isOfWarmUp(user) } else { isWarmingUp }
     }
 
     /// The instant at which the request was due, in nanoseconds after the start of the run. Nil without a schedule, and
     /// for a request that followed another.
     private func due(_ user: VirtualUser?) -> UInt64? {
-        guard plan.profile != nil, let user, user.hasDueRequest else { return nil }
+        guard plan.options.profile != nil, let user, user.hasDueRequest else { return nil }
         return sinceBegin(user.due)
     }
+}
+
+/// The outcomes of requests, in numbers: each is counted once, and starts the next request.
+extension Worker: ExchangeDelegate {
+    /// Sends the run's request, as often as its pipeline says.
+    func request() {
+        let isWhole = budget ?? .max >= UInt64(plan.options.pipeline)
+        budget? -= isWhole ? UInt64(plan.options.pipeline) : 1
+        running += 1
+        let id = engine.start(isWhole ? requests.pipelined : requests.single, delegate: self)
+        if !isWhole { singles.insert(id) }
+    }
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        guard hasTime() else { return finishLate(id, outcome, report) }
+        switch outcome {
+        case .completed:
+            count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
+            guard report.remaining == 0 else { return }
+            forget(id)
+            running -= 1
+            sendNext(connectionGone: plan.options.reuse != .keepAlive)
+        case .failed(let error):
+            fail(id, error, report)
+            sendNext(connectionGone: true)
+        }
+    }
+
+    /// Counts an outcome after time is up: while the run drains, it still counts, and no request follows it.
+    private func finishLate(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard drain() else {
+            // Before `stop`, which may hand the metrics over from within.
+            noteUnfinished(id, outcome, report)
+            return stop()
+        }
+        switch outcome {
+        case .completed:
+            count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
+            noteDrained(report)
+            guard report.remaining == 0 else { return }
+            forget(id)
+            running -= 1
+        case .failed(let error):
+            fail(id, error, report)
+            // `fail` may have put the rest of a pipeline back, and the run sends no more.
+            budget = 0
+        }
+        if running == 0 { stop() }
+    }
+
+    private func count(_ report: ExchangeReport, isFirst: Bool) {
+        let timings = report.timings
+        // A retry's time runs from the first attempt, since the caller waited for both.
+        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
+        let end = timings.responseEnd ?? loop.now
+        if isFirst { noteRetry(report) }
+        metrics.sent()
+        noteBytes(report)
+        if let failure = limits.failure(report, until: end) { return refuse(report, failure, sent: sent, until: end) }
+        let latency = nanoseconds(from: sent, to: end)
+        let responseStart = nanoseconds(from: sent, to: timings.responseStart ?? end)
+        metrics.completed(status: report.status ?? 0, latency: latency, responseStart: responseStart)
+        logAnswer(report, sent: sent, latency: latency, responseStart: responseStart)
+    }
+
+    private func noteDrained(_ report: ExchangeReport) {
+        guard limits.failure(report, until: report.timings.responseEnd ?? loop.now) == nil else { return }
+        metrics.drained(isSuccess: Metrics.isSuccess(status: report.status ?? 0))
+    }
+
+    /// Counts a whole answer that came too late, or with bytes after it.
+    private func refuse(_ report: ExchangeReport, _ failure: Failure, sent: Instant, until end: Instant) {
+        let latency = nanoseconds(from: failure.kind == .timeout ? report.timings.start : sent, to: end)
+        metrics.failed(
+            failure,
+            latency: latency,
+            at: sinceBegin(loop.now),
+            example: "\(plan.url): \(failure.words(report, latency))"
+        )
+        logFailure(failure, report, sent: sent, latency: latency)
+    }
+
+    private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
+        running -= 1
+        let lost = lostRequests(id, report)
+        let failure = Failure(error, report)
+        let now = sinceBegin(loop.now)
+        guard let sent = report.sentAt else {
+            // Without a connection nothing was sent. A run by count must still end: the attempt uses one request up.
+            budget? += lost - 1
+            metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
+            pacer.failed(at: now)
+            return
+        }
+        if report.remaining == 0 { noteRetry(report) }
+        noteBytes(report)
+        metrics.sent(lost)
+        if isSentAgain(error, report) {
+            metrics.withdrew(lost)
+            budget? += lost
+        } else {
+            // The time limit counts from the exchange's start, so the latency of a timeout does too.
+            let isWhole = report.retried || failure.kind == .timeout
+            let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
+            for _ in 0..<lost {
+                metrics.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+                logFailure(failure, report, sent: sent, latency: latency)
+            }
+        }
+    }
+
+    /// Whether the rest of a pipeline is sent again, after the server has closed between two answers (RFC 9112 §9.3.2):
+    /// if the last answer had announced the close, or if the user wants retries.
+    private func isSentAgain(_ error: EngineError, _ report: ExchangeReport) -> Bool {
+        guard case .closedBeforeResponse(nil) = error, report.remaining > 0 else { return false }
+        return report.closeAnnounced || plan.options.retries
+    }
+
+    /// Counts an outcome after the end: a request that was sent is in flight, and any other does not count. The outcome
+    /// of a pipeline's response counts one request, and the later outcome of the rest counts the others.
+    private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard report.sentAt != nil else { return }
+        noteBytes(report)
+        switch outcome {
+        case .completed:
+            if report.remaining == pipelineDepth(id) - 1 { noteRetry(report) }
+            metrics.sent()
+        case .failed:
+            if report.remaining == 0 { noteRetry(report) }
+            metrics.sent(lostRequests(id, report))
+        }
+    }
+
+    /// Returns the number of requests without an answer. The engine counts them only after the first answer.
+    private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
+        defer { forget(id) }
+        return UInt64(report.remaining > 0 ? report.remaining : pipelineDepth(id))
+    }
+
+    private func pipelineDepth(_ id: ExchangeID) -> Int {
+        plan.options.pipeline > 1 && singles.contains(id) ? 1 : plan.options.pipeline
+    }
+
+    private func forget(_ id: ExchangeID) {
+        if plan.options.pipeline > 1 { singles.remove(id) }
+    }
+
+    /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
+    func noteRetry(_ report: ExchangeReport) {
+        if report.retried { metrics.repeated() }
+    }
+
+    /// Counts a connection that was opened, whether a request is sent on it or not.
+    func note(_ record: ConnectionRecord) {
+        metrics.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
+        guard let info = record.security, let start = record.handshake.start, let end = record.handshake.end else {
+            return
+        }
+        metrics.secured(info, after: nanoseconds(from: start, to: end))
+    }
+
+    func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
+        UInt64(clamping: end.nanoseconds(since: start))
+    }
+
+    func noteBytes(_ report: ExchangeReport) {
+        metrics.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
+        metrics.read(wireBytes: report.bytesReceived)
+        metrics.read(bodyBytes: report.contentReceived)
+    }
+}
+
+extension ExchangeReport {
+    /// When the request's first byte was sent. For a request that was to be sent again and got no connection: when the
+    /// exchange began, because the time of the first attempt is forgotten. Nil if it was never sent.
+    var sentAt: Instant? { timings.requestStart ?? (retried ? timings.start : nil) }
+}
+
+/// A run whose number of connections or rate is set from outside while the run continues.
+extension Worker {
+    /// Keeps this many connections busy from now on. The others become idle after their answers, and are closed later.
+    func setConnections(_ count: Int) {
+        loop.stamp()
+        driver?.grow(to: count)
+        wanted = count
+        pacer.want(max(0, count - (driver?.active ?? running)))
+        connect()
+    }
+
+    /// Sets the schedule's rate from now on, of all threads together, and makes room for this many connections.
+    func setRate(_ rate: Rate, connections: Int) {
+        loop.stamp()
+        driver?.grow(to: connections)
+        driver?.change(to: rate)
+    }
+
+    /// Sends no more requests, and ends the run with the last answer, so that every request that the server got counts.
+    func retire() {
+        loop.stamp()
+        budget = 0
+        driver?.retire()
+        finishIfDone()
+    }
+}
+
+extension VirtualUserDriver {
+    /// Counts the requests that are due and not sent as unsent, and begins a schedule of another rate.
+    func change(to rate: Rate) {
+        dropBacklog()
+        begin(rate)
+    }
+
+    func retire() {
+        dropBacklog()
+        stopSchedule()
+    }
+}
+
+/// What all workers of a run share.
+package final class WorkerSetup: Sendable {
+    package let plan: RunPlan
+    let requests: EngineRequests
+    /// The resolver, one for all, so that a name is looked up once.
+    let resolver: Resolver
+    package let workerBoard: WorkerBoard
+    let backlog: Backlog
+    /// The numbers of the run's requests: each thread takes the next one when it sends. This costs one atomic addition
+    /// a request. A run that repeats one request takes no numbers.
+    private let next = Atomic<UInt64>(0)
+
+    package init(plan: RunPlan, requests: EngineRequests, resolver: Resolver, workerBoard: WorkerBoard) {
+        (self.plan, self.requests, self.resolver, self.workerBoard) = (plan, requests, resolver, workerBoard)
+        backlog = Backlog(threads: plan.threads)
+    }
+
+    /// Returns 0, 1, 2 …, each number once.
+    func takeNumber() -> UInt64 { next.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

@@ -48,7 +48,7 @@ package struct Comparison: Sendable {
     package let isLimited: Bool
     /// The processor time that the host took in each run, for each second.
     private let stolen: (old: Double, new: Double)
-    private let failures: FailureComparison
+    private let failures: [Failures]
     private let names: [OctetText: (old: JSONTree, new: JSONTree)]
 
     /// Below this probability, a difference counts as real and not as chance.
@@ -65,7 +65,7 @@ package struct Comparison: Sendable {
         self.tolerance = tolerance
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
         isLimited = old.isLimited || new.isLimited
-        failures = FailureComparison(old, new)
+        failures = Self.failures(old, new)
         names = Self.names(old, new)
         let courses = (try old.intervals(), try new.intervals())
         stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
@@ -183,7 +183,7 @@ package struct Comparison: Sendable {
     ) -> [IntervalSample] {
         intervals.compactMap { interval in
             figure(interval).map {
-                IntervalSample(value: $0, start: interval.start, end: interval.end, stolen: interval.stolen)
+                (value: $0, start: interval.start, end: interval.end, stolen: interval.stolen)
             }
         }
     }
@@ -195,14 +195,14 @@ package struct Comparison: Sendable {
         _ before: [SavedReport.Interval],
         _ after: [SavedReport.Interval]
     ) {
-        var row = Row(kind.name, .share, old.share, new.share)
+        var row = Row(kind.name, .share, SavedReport.share(old), SavedReport.share(new))
         row.countsErrors = true
         if !row.isEmpty {
             if old.part > 0, new.part > 0 {
                 let course = { Self.samples($0) { $0.shares[kind] } }
                 row.test = PairedTest(course(before), course(after), tolerance: tolerance)
             }
-            row.probability = row.test?.probability ?? ShareTest.probability(old, new)
+            row.probability = row.test?.probability ?? Self.probability(old, new)
         }
         rows.append(row)
     }
@@ -249,7 +249,7 @@ package struct Comparison: Sendable {
             else { return nil }
             return Self.change(left, right)
         }
-        if case .failures(let kind) = metric.subject { return failures.change(kind) }
+        if case .failures(let kind) = metric.subject { return change(kind) }
         return rows.first { $0.name == metric.name }?.ownChange
     }
 
@@ -274,7 +274,7 @@ package struct Comparison: Sendable {
         }
         let isUnclear = shown.contains { $0.finding == .unknown }
         let notes = remarks + (shows ? [stolenRemark] : []) + (isUnclear ? [unknownRemark] : [])
-        let lines = notes.map { "note: \($0)" } + [head] + body + failures.lines
+        let lines = notes.map { "note: \($0)" } + [head] + body + failureLines
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -294,21 +294,19 @@ package struct Comparison: Sendable {
     }
 }
 
-/// Compares the failures of two runs by kind.
-struct FailureComparison: Sendable {
-    private struct Kind: Sendable {
+/// The failures of two runs by kind.
+extension Comparison {
+    fileprivate struct Failures: Sendable {
         var name: String
         var kind: OctetText
         var old: UInt64 = 0
         var new: UInt64 = 0
     }
 
-    private let kinds: [Kind]
-
-    init(_ old: SavedReport, _ new: SavedReport) {
-        var found: [Kind] = []
+    private static func failures(_ old: SavedReport, _ new: SavedReport) -> [Failures] {
+        var found: [Failures] = []
         var places: [OctetText: Int] = [:]
-        for (report, field) in [(old, \Kind.old), (new, \Kind.new)] {
+        for (report, field) in [(old, \Failures.old), (new, \Failures.new)] {
             for row in report.document["errors"]?.items ?? [] {
                 let words = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }
                 let name = oneLine(words.filter { !$0.isEmpty }.joined(separator: ": "))
@@ -316,44 +314,43 @@ struct FailureComparison: Sendable {
                 if let place = places[OctetText(name)] {
                     found[place][keyPath: field] &+= count
                 } else {
-                    var kind = Kind(name: name, kind: OctetText(row["class"]?.string ?? ""))
+                    var kind = Failures(name: name, kind: OctetText(row["class"]?.string ?? ""))
                     kind[keyPath: field] = count
                     places[OctetText(name)] = found.count
                     found.append(kind)
                 }
             }
         }
-        kinds = found.sorted { max($0.old, $0.new) > max($1.old, $1.new) }
+        return found.sorted { max($0.old, $0.new) > max($1.old, $1.new) }
     }
 
     /// The change of all failures of a class, as a share of the earlier count.
-    func change(_ kind: FailureClass) -> Double {
+    private func change(_ kind: FailureClass) -> Double {
         let name = OctetText(kind.rawValue)
-        let rows = kinds.filter { $0.kind == name }
-        let sum = { (count: (Kind) -> UInt64) in rows.reduce(0) { $0 + Double(count($1)) } }
-        return Comparison.change(sum(\.old), sum(\.new))
+        let rows = failures.filter { $0.kind == name }
+        let sum = { (count: (Failures) -> UInt64) in rows.reduce(0) { $0 + Double(count($1)) } }
+        return Self.change(sum(\.old), sum(\.new))
     }
 
-    var lines: [String] {
-        kinds.isEmpty
+    private var failureLines: [String] {
+        failures.isEmpty
             ? []
             : ["", "Errors by kind, before and after"]
-                + kinds.map { "  " + right(grouped($0.old), 12) + right(grouped($0.new), 12) + "  " + $0.name }
+                + failures.map { "  " + right(grouped($0.old), 12) + right(grouped($0.new), 12) + "  " + $0.name }
     }
 }
 
-/// Tests whether two shares differ by more than chance, where each member of the whole is in the part or not
-/// independently of the others.
-enum ShareTest {
-    /// The two-sided probability of shares at least this far apart where both have the same cause. It is the normal
-    /// approximation with its correction for continuity. Nil where one of the wholes is empty.
+extension Comparison {
+    /// The two-sided probability of shares at least this far apart where both have the same cause, and each member of
+    /// the whole is in the part or not independently of the others. It is the normal approximation with its correction
+    /// for continuity. Nil where one of the wholes is empty.
     static func probability(_ first: SavedReport.Count, _ second: SavedReport.Count) -> Double? {
         guard first.all > 0, second.all > 0 else { return nil }
         let (n, m) = (Double(first.all), Double(second.all))
         let pooled = min(1, (Double(first.part) + Double(second.part)) / (n + m))
         let variance = pooled * (1 - pooled) * (1 / n + 1 / m)
         guard variance > 0 else { return 1 }
-        let distance = max(0, abs(first.share - second.share) - (1 / n + 1 / m) / 2)
+        let distance = max(0, abs(SavedReport.share(first) - SavedReport.share(second)) - (1 / n + 1 / m) / 2)
         return erfc(distance / variance.squareRoot() / 2.0.squareRoot())
     }
 }

@@ -1,16 +1,8 @@
 internal import Glibc
 
-/// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile.
-struct IntervalSample: Sendable {
-    var value: Double
-    /// The interval, in seconds after the start of the run's measured part.
-    let start: Double
-    let end: Double
-    /// The stolen time as a share of the interval.
-    let stolen: Double
-
-    var middle: Double { (start + end) / 2 }
-}
+/// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile: a share of
+/// the interval, whose times are seconds after the start of the run's measured part.
+typealias IntervalSample = (value: Double, start: Double, end: Double, stolen: Double)
 
 /// Tests whether a figure of two runs differs, by the intervals at the same time of both runs.
 ///
@@ -80,12 +72,13 @@ struct PairedTest: Sendable {
         var (left, right) = (0, 0)
         while left < old.count, right < new.count {
             let (before, after) = (old[left], new[right])
-            if before.end <= after.middle {
+            let middle = (before.start + before.end) / 2
+            if before.end <= (after.start + after.end) / 2 {
                 left += 1
-            } else if after.end <= before.middle {
+            } else if after.end <= middle {
                 right += 1
             } else {
-                found.append((before.middle, difference(before.value, after.value)))
+                found.append((middle, difference(before.value, after.value)))
                 (left, right) = (left + 1, right + 1)
             }
         }

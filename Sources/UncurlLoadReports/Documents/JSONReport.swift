@@ -14,7 +14,7 @@ package enum JSONReport {
         return .object([
             ("schema", .integer(SavedReport.schema)),
             ("volley", .string(PackageVersion.text)),
-            ("run", .object(RunSetting.all.map { ($0.name, $0.value(result)) })),
+            ("run", .object(RunSetting.all.map { ($0.name, run($0, result)) })),
             ("requests", section(.requests, result)),
             ("rate", section(.rate, result)),
             ("statuses", statuses(metrics)),
@@ -37,6 +37,17 @@ package enum JSONReport {
         ])
     }
 
+    /// A setting of the run, or a fact that no option says.
+    private static func run(_ setting: RunSetting, _ result: RunResult) -> JSONTree {
+        switch setting.name {
+        case "url": .string(result.plan.url)
+        case "started_unix_ms": .integer(result.startedAt)
+        case "measured_ns": .integer(result.measured)
+        case "interrupted": .bool(result.interrupted)
+        default: setting.value?(result.plan.options) ?? .null
+        }
+    }
+
     /// A member that has figures.
     ///
     /// - Parameter others: Its members that no count says.
@@ -54,7 +65,7 @@ package enum JSONReport {
 
     /// The member about a run with a schedule; null without one.
     private static func schedule(_ result: RunResult) -> JSONTree {
-        guard result.metrics.has(.schedule), let profile = result.plan.profile else { return .null }
+        guard result.metrics.has(.schedule), let profile = result.plan.options.profile else { return .null }
         let stages = profile.stages.map { stage in
             JSONTree.object([
                 ("duration_ns", .integer(stage.duration)),
@@ -68,7 +79,7 @@ package enum JSONReport {
 
     /// The member about a run of streams; null where answers are not streams.
     static func stream(_ result: RunResult) -> JSONTree {
-        guard result.metrics.has(.stream), let options = result.plan.stream else { return .null }
+        guard result.metrics.has(.stream), let options = result.plan.options.stream else { return .null }
         return section(
             .stream,
             result,
@@ -78,7 +89,7 @@ package enum JSONReport {
 
     /// The member about a run of WebSockets; null where there are none.
     static func webSocket(_ result: RunResult) -> JSONTree {
-        guard result.metrics.has(.webSocket), let options = result.plan.webSocket else { return .null }
+        guard result.metrics.has(.webSocket), let options = result.plan.options.webSocket else { return .null }
         let size = JSONTree.integer(UInt64(options.message.count))
         return section(.websocket, result, [("message_bytes", size), ("binary", .bool(options.isBinary))])
     }
@@ -159,5 +170,80 @@ extension Figure {
         case .flag(let flag): .bool(flag(measured))
         case .other: .null
         }
+    }
+}
+
+extension RunFigures {
+    var json: JSONTree {
+        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
+    }
+}
+
+extension ThresholdOutcome {
+    var json: JSONTree {
+        .array(
+            all.map {
+                .object([
+                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
+                ])
+            }
+        )
+    }
+}
+
+extension LatencyHistogram {
+    /// The counters and the exact figures; null where nothing was counted.
+    var json: JSONTree {
+        guard let summary = summary() else { return nil }
+        return .object([
+            ("count", .integer(summary.count)),
+            ("over_range", .integer(summary.clamped)),
+            ("min", .integer(summary.minimum)),
+            ("mean", .number(summary.mean)),
+            ("stdev", .number(summary.deviation)),
+            ("max", .integer(summary.maximum)),
+            (
+                "percentiles",
+                .object(
+                    summary.percentiles.map { (LatencyHistogram.name(ofPercentile: $0.percentile), .integer($0.value)) }
+                )
+            ),
+            ("sum", .integer(sum)),
+            ("hdr", .string(HistogramCodec.text(self))),
+        ])
+    }
+}
+
+/// The figures by name, for each report.
+enum NamedReport {
+    /// The names with their counts; empty where requests have no names.
+    static func rows(_ result: RunResult) -> [(name: String, metrics: NamedMetrics)] {
+        Array(zip(result.plan.requestNames.all, result.metrics.names))
+    }
+
+    static func json(_ result: RunResult) -> JSONTree {
+        .array(
+            rows(result).map { name, metrics in
+                .object([
+                    ("name", .string(name)),
+                    ("completed", .integer(metrics.completed)),
+                    ("succeeded", .integer(metrics.succeeded)),
+                    ("http_errors", .integer(metrics.httpErrors)),
+                    ("failed", .integer(metrics.failed)),
+                    ("latency", metrics.latency.json),
+                ])
+            }
+        )
+    }
+
+    /// A name for logs whose tags have neither commas nor spaces.
+    static func tag(_ series: String, _ name: String) -> String {
+        let scalars = name.unicodeScalars.map { $0 == "," || $0.properties.isWhitespace ? "_" : $0 }
+        return series + "." + String(String.UnicodeScalarView(scalars))
+    }
+
+    /// A name for comma-separated values (RFC 4180 §2).
+    static func cell(_ name: String) -> String {
+        name.utf8.contains { ",\"\r\n".utf8.contains($0) } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
     }
 }

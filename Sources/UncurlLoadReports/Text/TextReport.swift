@@ -8,16 +8,16 @@ import UncurlText
 package enum TextReport {
     package static func text(_ result: RunResult) -> String {
         var sections = [title(result)]
-        switch result.plan.work {
+        switch result.plan.options.work {
         case .requests:
             sections += [counts(result), latencies(result)]
             // The table was just encoded, so reading it cannot fail.
-            sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
-            if result.plan.showsDistribution { sections.append(distribution(of: result.metrics)) }
+            sections.append((try? NamedReport.lines(NamedReport.json(result).items, "")) ?? [])
+            if result.plan.options.showsDistribution { sections.append(distribution(of: result.metrics)) }
             sections.append(connections(result))
         case .handshakes:
             sections += [handshakes(result), latencies(result)]
-            if result.plan.showsDistribution {
+            if result.plan.options.showsDistribution {
                 sections.append(distribution(of: "TLS handshakes", result.metrics[.tls]))
             }
         }
@@ -33,44 +33,45 @@ package enum TextReport {
     private static func title(_ result: RunResult) -> [String] {
         let plan = result.plan
         let (what, each) =
-            switch plan.work {
-            case .requests where plan.scenarios != nil:
+            switch plan.options.work {
+            case .requests where plan.options.scenarios != nil:
                 (
-                    "visits (\(plan.scenarios?.all.map(\.name).joined(separator: ", ") ?? "")) of "
-                        + "\(several(plan.inputs.count, "request")) to", "a connection each request"
+                    "visits (\(plan.options.scenarios?.all.map(\.name).joined(separator: ", ") ?? "")) of "
+                        + "\(several(plan.options.inputs.drafts.count, "request")) to", "a connection each request"
                 )
-            case .requests where !plan.inputs.isEmpty:
+            case .requests where !plan.options.inputs.drafts.isEmpty:
                 (
-                    "\(several(plan.inputs.count, "request")) from inputs, \(plan.order.rawValue),",
+                    "\(several(plan.options.inputs.drafts.count, "request")) from inputs, \(plan.options.isRandom ? "random" : "in-order"),",
                     "a connection each request"
                 )
-            case .requests where plan.webSocket != nil:
+            case .requests where plan.options.webSocket != nil:
                 (
-                    "messages of \(Units.bytes(Double(plan.webSocket?.message.count ?? 0))) on WebSockets to",
+                    "messages of \(Units.bytes(Double(plan.options.webSocket?.message.count ?? 0))) on WebSockets to",
                     "a connection each message"
                 )
-            case .requests: (plan.request.method, "a connection each request")
+            case .requests: (plan.options.request.method, "a connection each request")
             case .handshakes: ("TLS handshakes with", "each without a request")
             }
         let reuse =
-            switch plan.reuse {
-            case .keepAlive where plan.limits.requests != nil:
-                "a connection for \(plan.limits.requests ?? 0) requests"
-                    + (plan.limits.resets ? ", closed by RST" : "")
-            case .keepAlive: plan.pipeline > 1 ? "keep-alive, pipeline \(plan.pipeline)" : "keep-alive"
+            switch plan.options.reuse {
+            case .keepAlive where plan.options.limits.requests != nil:
+                "a connection for \(plan.options.limits.requests ?? 0) requests"
+                    + (plan.options.limits.resets ? ", closed by RST" : "")
+            case .keepAlive: plan.options.pipeline > 1 ? "keep-alive, pipeline \(plan.options.pipeline)" : "keep-alive"
             case .fin: "\(each), closed by FIN"
             case .rst: "\(each), closed by RST"
             }
         var lines = [
             "volley \(PackageVersion.text): \(what) \(plan.url)",
-            "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
-                + (plan.timeout == LoadOptions.longest ? "no timeout" : "timeout \(Units.time(plan.timeout))")
-                + (plan.limits.description.isEmpty ? "" : " (\(plan.limits.description))"),
+            "  \(plan.options.profile == nil ? "" : "at most ")\(several(plan.options.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
+                + (plan.options.timeout == LoadOptions.longest
+                    ? "no timeout" : "timeout \(Units.time(plan.options.timeout))")
+                + (plan.options.limits.description.isEmpty ? "" : " (\(plan.options.limits.description))"),
         ]
-        if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
+        if let proxy = plan.options.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)
-        lines += ScheduleText.title(plan)
-        if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
+        lines += schedule(plan)
+        if plan.options.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.options.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
     }
@@ -80,7 +81,7 @@ package enum TextReport {
         let sum =
             "\(grouped(metrics[.sent])) sent = \(grouped(metrics[.completed])) completed + \(grouped(metrics[.failed])) failed"
             + " + \(grouped(metrics[.inFlight])) in flight at stop"
-        let what = result.plan.webSocket == nil ? "Requests" : "Messages"
+        let what = result.plan.options.webSocket == nil ? "Requests" : "Messages"
         var lines = [
             row("Measured", Units.time(result.measured)),
             row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
@@ -93,7 +94,7 @@ package enum TextReport {
         if metrics[.drained] > 0 {
             lines.append(row("", "\(grouped(metrics[.drained])) more were answered while the run drained: in no rate"))
         }
-        if metrics.has(.schedule) { lines += ScheduleText.counts(result) }
+        if metrics.has(.schedule) { lines += schedule(result) }
         lines += streams(JSONReport.stream(result), JSONReport.webSocket(result))
         if metrics[.redirects] > 0 { lines.append(row("Redirects", "\(grouped(metrics[.redirects])) followed")) }
         let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
@@ -104,7 +105,7 @@ package enum TextReport {
         }
         for figure in Figure.remarked {
             guard let remark = figure.remark, let count = figure.integer(result.figures) else { continue }
-            let isAsked = RunSetting.value(remark.setting, result).bool == true
+            let isAsked = RunSetting.asks(for: remark.title, result.plan.options)
             if count > 0 || isAsked { lines.append(row(remark.title, grouped(count) + remark.words)) }
         }
         let received = bytes(
@@ -125,8 +126,8 @@ package enum TextReport {
 
     /// The lines about streams and WebSockets, of one run or merged from several.
     static func streams(_ stream: JSONTree?, _ sockets: JSONTree?) -> [String] {
-        let events = StreamText.counts(stream).map { [row("Events", $0)] } ?? []
-        return events + zip(["WebSockets", ""], WebSocketText.counts(sockets)).map(row)
+        let found = events(stream).map { [row("Events", $0)] } ?? []
+        return found + zip(["WebSockets", ""], webSockets(sockets)).map(row)
     }
 
     private static func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64, _ result: RunResult) -> String {
@@ -143,9 +144,9 @@ package enum TextReport {
         }
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows
-        switch result.plan.work {
+        switch result.plan.options.work {
         case .requests where metrics.has(.schedule):
-            if !metrics[.corrected].isEmpty { lines.append(ScheduleText.explanation) }
+            if !metrics[.corrected].isEmpty { lines.append(explanation) }
         case .requests:
             lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
         case .handshakes:
@@ -207,7 +208,7 @@ package enum TextReport {
 
     private static func threads(_ result: RunResult) -> [String] {
         let unit =
-            switch result.plan.work {
+            switch result.plan.options.work {
             case .requests: "requests/s"
             case .handshakes: "connections/s"
             }
@@ -221,7 +222,7 @@ package enum TextReport {
         }
         // With a schedule the connections are a limit, and most of them may never have been opened.
         let rates = result.threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
-        if result.plan.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
+        if result.plan.options.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
             let words =
                 least > 0
                 ? "did \(fixed(most / least, 1)) times as much on one thread as on another"
@@ -239,54 +240,55 @@ package enum TextReport {
 }
 
 /// The part of the report for people about a run with a schedule.
-enum ScheduleText {
-    static func title(_ plan: RunPlan) -> [String] {
-        if let profile = plan.profile {
+extension TextReport {
+    private static func schedule(_ plan: RunPlan) -> [String] {
+        if let profile = plan.options.profile {
             var line =
-                "  open loop: \(profile.description)" + (plan.arrivals == .poisson ? ", by chance (Poisson)" : "")
-            if plan.drain > 0 { line += ", then up to \(Units.time(plan.drain)) for what is late" }
+                "  open loop: \(profile.description)" + (plan.options.isPoisson ? ", by chance (Poisson)" : "")
+            if plan.options.drain > 0 { line += ", then up to \(Units.time(plan.options.drain)) for what is late" }
             return [line]
         }
-        let crowd = plan.crowd.map { ["  \($0.description)"] } ?? []
-        return crowd + (plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
+        let crowd = plan.options.crowd.map { ["  \($0.description)"] } ?? []
+        return crowd
+            + (plan.options.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
     }
 
-    static func counts(_ result: RunResult) -> [String] {
+    private static func schedule(_ result: RunResult) -> [String] {
         let metrics = result.metrics
         var text = "\(grouped(metrics[.due])) due"
-        // A visit of a script may make no request, or several.
-        if !result.plan.users.isScripted {
+        // A visit of a program may make no request, or several.
+        if !result.plan.options.hasVisits {
             text +=
                 " = \(grouped(metrics.dueSent)) sent + \(grouped(metrics[.refused])) refused + \(grouped(metrics[.unsent])) unsent"
             if !metrics.isScheduleBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
         }
-        var lines = [TextReport.row("Schedule", text)]
+        var lines = [row("Schedule", text)]
         if metrics[.delayed] > 0 {
             lines.append(
-                TextReport.row("", "\(grouped(metrics[.delayed])) of them were due when no connection was free")
+                row("", "\(grouped(metrics[.delayed])) of them were due when no connection was free")
             )
         }
         if let ratio = metrics.rateRatio {
             let wanted = fixed(result.perSecond(metrics[.due]), 2)
             lines.append(
-                TextReport.row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
+                row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
             )
         }
         if let lag = metrics[.lag].summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
             lines.append(
-                TextReport.row(
+                row(
                     "Send lag",
                     "p50 \(Units.time(p50)), p99 \(Units.time(p99)), max \(Units.time(lag.maximum)): volley's own lateness"
                 )
             )
         }
         for reason in result.generatorLimits {
-            lines.append(TextReport.row("INVALID", "volley was the limit: \(reason)"))
+            lines.append(row("INVALID", "volley was the limit: \(reason)"))
         }
         return lines
     }
 
-    static let explanation =
+    private static let explanation =
         "  corrected: from the instant a request was due, stalls included; raw: from its first byte sent"
 }
 
@@ -295,14 +297,14 @@ extension TextReport {
     /// A line about verification, authorities, server name, client certificate and resumption, as far as these are not
     /// the defaults.
     package static func security(_ plan: RunPlan) -> [String] {
-        guard let configuration = plan.security.target?.configuration else { return [] }
+        guard let configuration = plan.options.security.target?.configuration else { return [] }
         var parts: [String] = []
         if configuration.verification == .none {
             parts.append("certificates are not verified")
-        } else if let roots = plan.security.givenRoots {
+        } else if let roots = plan.options.security.givenRoots {
             parts.append("trusted: \(roots)")
         }
-        if let name = plan.security.serverName { parts.append("server name \(name)") }
+        if let name = plan.options.security.serverName { parts.append("server name \(name)") }
         if configuration.identity != nil { parts.append("with a client certificate") }
         if !configuration.resumes { parts.append("no session resumed") }
         return parts.isEmpty ? [] : ["  TLS: " + parts.joined(separator: ", ")]
@@ -329,5 +331,139 @@ extension TextReport {
             + "(\(fixed(share * 100, 1)) %)"
         return [row("TLS", counts)]
             + log.sorted.map { row("", "\($0.agreement.version), \($0.agreement.cipherSuite) × \(grouped($0.count))") }
+    }
+}
+
+/// The parts of the reports for people about streams and WebSockets.
+extension TextReport {
+    /// - Parameter part: the report's member, of one run or merged from several. Nil for the null of other runs.
+    static func events(_ part: JSONTree?) -> String? {
+        guard let part, let events = part["events"]?.integer else { return nil }
+        let count = { (name: String) in part[name]?.integer ?? 0 }
+        return "\(grouped(events)), \(fixed(part["events_per_second"]?.number ?? 0, 2))/s; "
+            + "\(grouped(count("stalls"))) gaps of more than \(Units.time(count("stall_ns"))); "
+            + "\(grouped(count("silent"))) streams without an event"
+    }
+
+    /// Returns the text of each line; empty for other runs.
+    ///
+    /// - Parameter part: the report's member, of one run or merged from several.
+    static func webSockets(_ part: JSONTree?) -> [String] {
+        guard let part, let opened = part["opened"]?.integer else { return [] }
+        let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
+        let rate = fixed(part["opened_per_second"]?.number ?? 0, 2)
+        let count = { (name: String) in grouped(part[name]?.integer ?? 0) }
+        return [
+            "\(grouped(opened)) opened in the measured part, \(rate)/s\(each)",
+            "\(count("dropped")) ended by the server at rest; \(count("pushed")) messages that answered none",
+        ]
+    }
+}
+
+/// The report for people about a merged report.
+extension TextReport {
+    package static func text(_ report: SavedReport) throws(ReportError) -> String {
+        let document = report.document
+        let run = document["run"]
+        let parts = run?["merged_from"]?.integer ?? 1
+        let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
+        var lines = [
+            "volley \(PackageVersion.text): \(several(Int(clamping: parts), "report")) of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
+            "  \(several(Int(clamping: count("run", "connections")), "connection")) on "
+                + several(Int(clamping: count("run", "threads")), "thread"),
+        ]
+        if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
+        lines += [
+            "",
+            row("Measured", Units.time(count("run", "measured_ns"))),
+        ]
+        let sum =
+            "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
+            + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
+        lines.append(row("Requests", sum))
+        for figure in Figure.remarked {
+            let count = count(figure.section.rawValue, figure.name)
+            if count > 0, let remark = figure.remark {
+                lines.append(row(remark.title, grouped(count) + remark.words))
+            }
+        }
+        if let schedule = document["schedule"], schedule["due"] != nil {
+            lines.append(
+                row(
+                    "Schedule",
+                    "\(grouped(count("schedule", "due"))) due, \(grouped(count("schedule", "unsent"))) never sent"
+                )
+            )
+        }
+        lines += report.generatorLimits.map {
+            row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))")
+        }
+        let unit = report.isHandshakes ? "connections/s" : "successes/s"
+        lines.append(row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
+        lines += streams(document["stream"], document["websocket"])
+        if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
+            let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
+            lines.append(row("Status", text))
+        }
+        lines += try latencies(report)
+        let names = try NamedReport.lines(document["names"]?.items ?? [], report.path)
+        if !names.isEmpty { lines += [""] + names }
+        lines += errors(document["errors"]?.items ?? [])
+        let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
+        if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
+        if !notes.isEmpty { lines += [""] + notes }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
+        var rows: [String] = []
+        for figure in Figure.tabled {
+            guard let title = figure.title, let histogram = try report.histogram(figure) else { continue }
+            if let row = histogramRow(title, histogram) { rows.append(row) }
+        }
+        return rows.isEmpty ? [] : ["", left("Latency", 12) + columnHeads] + rows
+    }
+
+    private static func errors(_ rows: [JSONTree]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        return ["", "Errors"]
+            + rows.map { row in
+                let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter {
+                    !$0.isEmpty
+                }
+                return "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(kind.joined(separator: ": ")))"
+            }
+    }
+}
+
+/// The same in the reports for people.
+extension NamedReport {
+    /// The table of a report's names, of one run or merged from several.
+    static func lines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let texts = rows.map { name($0, limit: 60) }
+        let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
+        var lines = [left("Names", width) + heads.map { right($0, 11) }.joined()]
+        for (row, name) in zip(rows, texts) {
+            lines.append(left(name, width) + (try cells(row, path)).map { right($0, 11) }.joined())
+        }
+        return lines
+    }
+
+    static let heads = ["completed", "errors", "mean", "p50", "p90", "p99", "max"]
+    private static let percentiles: [Double] = [50, 90, 99]
+
+    static func name(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
+
+    /// The cells of one name's row, in the columns of ``heads``.
+    static func cells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
+        let count = { (name: String) in row[name]?.integer ?? 0 }
+        let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
+        let summary = times?.summary(percentiles: percentiles)
+        return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
+            + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
+            + percentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
+            + [summary.map { Units.time($0.maximum) } ?? "-"]
     }
 }

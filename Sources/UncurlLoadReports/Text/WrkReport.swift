@@ -10,21 +10,21 @@ package enum WrkReport {
         let plan = result.plan
         let metrics = result.metrics
         var lines = [headline(plan)]
-        lines.append("  \(plan.threads) threads and \(plan.connections) connections")
+        lines.append("  \(plan.threads) threads and \(plan.options.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
         let latency = latency(metrics)
-        lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
-        lines.append(row("Req/Sec", metrics[.rates], WrkUnits.metric))
-        if plan.showsDistribution { lines += distribution(latency) }
-        let runtime = WrkUnits.microseconds(Double(result.measured) / 1_000)
-        let read = WrkUnits.binary(Double(metrics[.wireBytesIn]))
+        lines.append(row("Latency", latency) { microseconds($0 / 1_000) })
+        lines.append(row("Req/Sec", metrics[.rates], metric))
+        if plan.options.showsDistribution { lines += distribution(latency) }
+        let runtime = microseconds(Double(result.measured) / 1_000)
+        let read = binary(Double(metrics[.wireBytesIn]))
         lines.append("  \(metrics[.completed]) requests in \(runtime), \(read)B read")
         if let errors = socketErrors(metrics) { lines.append(errors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
         lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
         lines.append(
             "Transfer/sec: "
-                + right(WrkUnits.binary(result.perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
+                + right(binary(result.perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
                 + "B"
         )
         return lines.joined(separator: "\n") + "\n"
@@ -39,19 +39,19 @@ package enum WrkReport {
     }
 
     private static func headline(_ plan: RunPlan) -> String {
-        if let duration = plan.duration {
-            return "Running \(WrkUnits.seconds(Double(duration) / 1e9)) test @ \(plan.url)"
+        if let duration = plan.options.duration {
+            return "Running \(seconds(Double(duration) / 1e9)) test @ \(plan.url)"
         }
-        return "Running \(plan.requests ?? 0) requests test @ \(plan.url)"
+        return "Running \(plan.options.requests ?? 0) requests test @ \(plan.url)"
     }
 
     private static func row(_ name: String, _ values: LatencyHistogram, _ format: (Double) -> String) -> String {
         let summary = values.summary(percentiles: [])
         let within = summary.map { values.withinOneDeviation($0) } ?? 0
         return "    " + left(name, 10)
-            + WrkUnits.column(format(summary?.mean ?? 0), 8)
-            + WrkUnits.column(format(summary?.deviation ?? 0), 10)
-            + WrkUnits.column(format(Double(summary?.maximum ?? 0)), 9)
+            + column(format(summary?.mean ?? 0), 8)
+            + column(format(summary?.deviation ?? 0), 10)
+            + column(format(Double(summary?.maximum ?? 0)), 9)
             + right(fixed(within, 2), 8) + "%"
     }
 
@@ -60,37 +60,32 @@ package enum WrkReport {
         let summary = latency.summary(percentiles: percentiles)
         return ["  Latency Distribution"]
             + percentiles.map { percentile in
-                let value = WrkUnits.microseconds(Double(summary?[percentile] ?? 0) / 1_000)
-                return right(fixed(percentile, 0), 7) + "%" + WrkUnits.column(value, 10)
+                let value = microseconds(Double(summary?[percentile] ?? 0) / 1_000)
+                return right(fixed(percentile, 0), 7) + "%" + column(value, 10)
             }
     }
 
     /// wrk has four kinds of socket errors; a timeout is one of them wherever it happened.
     private static func socketErrors(_ metrics: Metrics) -> String? {
         guard !metrics.failures.isEmpty else { return nil }
-        let count = { (wanted: SocketError) in metrics.failures.count { SocketError($0) == wanted } }
-        return "  Socket errors: connect \(count(.connect)), read \(count(.read)), write \(count(.write)), "
-            + "timeout \(count(.timeout))"
+        let count = { (wanted: String) in metrics.failures.count { Self.socketError($0) == wanted } }
+        return "  Socket errors: "
+            + ["connect", "read", "write", "timeout"].map { "\($0) \(count($0))" }.joined(separator: ", ")
     }
 
-    private enum SocketError {
-        case connect, read, write, timeout
-
-        init(_ failure: Failure) {
-            self =
-                switch failure.phase {
-                case _ where failure.kind == .timeout: .timeout
-                case .resolve, .connect, .proxy, .tls, .upgrade: .connect
-                case .responseStart, .head, .body, .message, .check: .read
-                case .write: .write
-                }
+    private static func socketError(_ failure: Failure) -> String {
+        switch failure.phase {
+        case _ where failure.kind == .timeout: "timeout"
+        case .resolve, .connect, .proxy, .tls, .upgrade: "connect"
+        case .responseStart, .head, .body, .message, .check: "read"
+        case .write: "write"
         }
     }
 }
 
 /// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on. wrk never uses the last unit of
 /// each family, so two hours are `120m` and 900,000 µs are `900.00ms`.
-enum WrkUnits {
+extension WrkReport {
     /// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
     static func microseconds(_ value: Double) -> String {
         value >= 1_000_000

@@ -31,7 +31,7 @@ struct LocustSession {
 
     let identity: String
     private var state = State.handshake
-    private var reader = ZMTPReader()
+    private var reader = ZMTP()
     /// The time of the last message, in seconds.
     private var lastHeard: Double
     private var nextHeartbeat = 0.0
@@ -84,7 +84,7 @@ struct LocustSession {
         return effects
     }
 
-    private mutating func nextEvent() throws(LocustError) -> ZMTPReader.Event? {
+    private mutating func nextEvent() throws(LocustError) -> ZMTP.Event? {
         do throws(ZMTPError) { return try reader.next() } catch { throw .peer(error) }
     }
 
@@ -101,7 +101,15 @@ struct LocustSession {
         }
         guard now >= nextHeartbeat else { return effects }
         nextHeartbeat = now + Self.heartbeatSpan
-        return effects + [message("heartbeat", load.heartbeat(state: stateName))]
+        return effects + [message("heartbeat", heartbeat(load))]
+    }
+
+    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
+    private func heartbeat(_ load: LocustLoad) -> MessagePack {
+        .map([
+            MessagePack.Pair("state", .string(stateName)), MessagePack.Pair("current_cpu_usage", .number(load.cpu)),
+            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: load.memory))),
+        ])
     }
 
     private var stateName: String {
@@ -175,13 +183,14 @@ struct LocustSession {
     /// Called when every request of the stopped test has its outcome. `last` has the remaining counts.
     mutating func stopped(_ last: LocustStats?, at now: Double) -> [Effect] {
         guard case .stopping(let order) = state else { return [] }
-        let report = last.map { [message("stats", $0.data(of: order, users: 0))] } ?? []
+        let report = last.map { [message("stats", $0.data(classes: order.classCounts, users: 0))] } ?? []
         return report + [message("client_stopped")] + introduce(at: now)
     }
 
     func report(_ stats: LocustStats) -> [Effect] {
         switch state {
-        case .running(let order), .stopping(let order): [message("stats", stats.data(of: order, users: order.users))]
+        case .running(let order), .stopping(let order):
+            [message("stats", stats.data(classes: order.classCounts, users: order.users))]
         case .handshake, .introduced, .ready: []
         }
     }
@@ -200,18 +209,127 @@ struct LocustSession {
     func farewell() -> [Effect] { [message("quit")] }
 }
 
-/// The resources that this process uses, for heartbeats.
-struct LocustLoad: Hashable, Sendable {
-    /// The CPU use in percent of all cores of the machine. The master warns above 90.
-    var cpu: Double
-    /// The resident memory in bytes.
-    var memory: UInt64
+/// The resources that this process uses, for heartbeats: the CPU use in percent of all cores of the machine, above 90
+/// of which the master warns, and the resident memory in bytes.
+typealias LocustLoad = (cpu: Double, memory: UInt64)
 
-    /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
-    fileprivate func heartbeat(state: String) -> MessagePack {
-        .map([
-            MessagePack.Pair("state", .string(state)), MessagePack.Pair("current_cpu_usage", .number(cpu)),
-            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: memory))),
-        ])
+/// A message of Locust in either direction: an array of type, data and the worker's identity.
+struct LocustMessage: Hashable, Sendable {
+    var type: String
+    var data: MessagePack
+    var node: String?
+
+    init(_ type: String, _ data: MessagePack = .null, node: String?) {
+        (self.type, self.data, self.node) = (type, data, node)
     }
+
+    /// - Throws: ``LocustError/unreadable(_:)`` for bytes that are not such a message.
+    init(decoding bytes: [UInt8]) throws(LocustError) {
+        let value: MessagePack
+        do throws(MessagePackError) { value = try MessagePack(decoding: bytes) } catch { throw .unreadable("\(error)") }
+        guard case .array(let parts) = value, parts.count == 3, let type = parts[0].text else {
+            throw .unreadable("it is not an array of type, data and node")
+        }
+        (self.type, data, node) = (type, parts[1], parts[2].text)
+    }
+
+    var encoded: [UInt8] {
+        MessagePack.array([.string(type), data, node.map { .string($0) } ?? .null]).encoded
+    }
+}
+
+/// Why a worker cannot continue with its master.
+package enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreachable(String)
+    case peer(ZMTPError)
+    /// The master or the network closed the connection.
+    case gone(String)
+    /// A message that is not one of Locust's.
+    case unreadable(String)
+    /// No heartbeat came back for this many seconds.
+    case silent(seconds: UInt64)
+
+    package var description: String {
+        switch self {
+        case .unreachable(let reason): "the master cannot be reached: \(reason)"
+        case .peer(let error): "the peer is not a Locust master: \(error)"
+        case .gone(let reason): "the master has gone: \(reason)"
+        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
+        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
+        }
+    }
+}
+
+/// The content of a master's `spawn`.
+package struct LocustSpawn: Hashable, Sendable {
+    /// The number of users of this worker, by class. It is absolute, and is repeated about once per second while a test
+    /// ramps up.
+    var classes: [String: Int]
+    /// The host in the locustfile.
+    var host: String?
+    /// The master's command line, with the arguments of the locustfile.
+    package var options: MessagePack
+    /// The time of the master's decision; a later one replaces it.
+    var timestamp: Double
+
+    /// The most users. A worker holds one connection per user, and no machine has more.
+    static let userLimit = 1_000_000
+    /// The most octets in the name of a class. A Python program names them, and names are compared often.
+    static let nameLimit = 1_000
+
+    package init(_ data: MessagePack) throws(LocustError) {
+        guard case .map(let pairs)? = data["user_classes_count"] else {
+            throw .unreadable("its spawn names no user_classes_count")
+        }
+        classes = [:]
+        var sum = 0
+        for pair in pairs {
+            guard let name = pair.key.text, let count = pair.value.count else {
+                throw .unreadable("its user_classes_count is not a map of names and numbers")
+            }
+            guard name.utf8.count <= Self.nameLimit else {
+                throw .unreadable("it names a class with more than \(Self.nameLimit) octets")
+            }
+            sum += min(count, Self.userLimit + 1)
+            guard sum <= Self.userLimit else { throw .unreadable("it wants more than \(Self.userLimit) users") }
+            classes[name] = count
+        }
+        host = data["host"]?.text
+        options = data["parsed_options"] ?? .null
+        timestamp = data["timestamp"]?.number ?? 0
+    }
+
+    package var users: Int { classes.values.reduce(0, +) }
+
+    /// The counts as they came, in a stable order so that messages can be compared.
+    var classCounts: MessagePack {
+        .map(classes.sorted { $0.key < $1.key }.map { MessagePack.Pair($0.key, .integer(Int64($0.value))) })
+    }
+
+    /// The value of an argument that the locustfile declares; nil where it has none.
+    func option(_ name: String) -> String? {
+        switch options[name] {
+        case .string(let text)? where !text.isEmpty: text
+        case .integer(let value)?: "\(value)"
+        case .number(let value)?: value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"
+        case nil, .null?, .bool?, .string?, .bytes?, .array?, .map?: nil
+        }
+    }
+}
+
+/// How long a worker looks for its master: for a minute since the last connection to one. A server that sends anything
+/// but Locust's messages is not a master.
+struct LocustPatience: Hashable, Sendable {
+    /// The time limit in seconds.
+    static let span = 60.0
+
+    private var last: Double
+
+    /// - Parameter now: the time in seconds, by a clock of constant speed.
+    init(since now: Double) { last = now }
+
+    /// Records that a master was there at this time.
+    mutating func heard(at now: Double) { last = now }
+
+    func isOver(at now: Double) -> Bool { now - last >= Self.span }
 }

@@ -4,15 +4,15 @@ import UncurlLoad
 struct LocustStats: Sendable {
     var name: String
     var method: String
-    /// The resolution of response times.
-    var grain: LocustGrain
+    /// Whether response times are as coarse as those of Locust's own workers.
+    var isCoarse: Bool
     /// The names of requests. Each has an entry of its own.
     var names: [String] = []
     /// The metrics of each full second since 1970.
     private(set) var seconds: [(unix: UInt64, metrics: Metrics)] = []
 
-    init(name: String, method: String, grain: LocustGrain, names: [String] = []) {
-        (self.name, self.method, self.grain, self.names) = (name, method, grain, names)
+    init(name: String, method: String, isCoarse: Bool = false, names: [String] = []) {
+        (self.name, self.method, self.isCoarse, self.names) = (name, method, isCoarse, names)
     }
 
     var isEmpty: Bool { seconds.isEmpty }
@@ -20,7 +20,7 @@ struct LocustStats: Sendable {
     mutating func add(_ metrics: Metrics, unix: UInt64) { seconds.append((unix, metrics)) }
 
     /// - Parameter users: the current users of this worker.
-    func data(of order: LocustSpawn, users: Int) -> MessagePack {
+    func data(classes: MessagePack, users: Int) -> MessagePack {
         let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
         let all = Figures(metrics)
         let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Figures($0) }]
@@ -28,7 +28,7 @@ struct LocustStats: Sendable {
             MessagePack.Pair("stats", .array(names.isEmpty ? own : named(metrics))),
             MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Figures($0) }),
             MessagePack.Pair("errors", .map(errors(metrics))),
-            MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : order.classCounts),
+            MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : classes),
             MessagePack.Pair("user_count", .integer(Int64(users))),
         ])
     }
@@ -102,7 +102,9 @@ struct LocustStats: Sendable {
 
     private func buckets(_ times: LatencyHistogram) -> [MessagePack.Pair] {
         var counts: [Double: UInt64] = [:]
-        times.forEachRecorded { value, count in counts[grain.milliseconds(value), default: 0] &+= count }
+        times.forEachRecorded { value, count in
+            counts[Self.milliseconds(value, isCoarse: isCoarse), default: 0] &+= count
+        }
         return counts.sorted { $0.key < $1.key }.map {
             // Whole numbers are written as integers: dashboards sort the keys as text and expect no fractions.
             let key: MessagePack = $0.key == $0.key.rounded() ? .integer(Int64($0.key)) : .number($0.key)
@@ -141,29 +143,21 @@ struct LocustStats: Sendable {
     private static func integer(_ value: UInt64) -> MessagePack { .integer(Int64(clamping: value)) }
 
     private static func optional(_ value: Double?) -> MessagePack { value.map { .number($0) } ?? .null }
-}
 
-/// The resolution of response times in reports. A master accepts any keys.
-enum LocustGrain: Hashable, Sendable {
-    /// Three significant digits of milliseconds.
-    case fine
-    /// Like Locust's own workers: whole milliseconds below 100, then tens, hundreds, thousands.
-    case coarse
-
-    func milliseconds(_ nanoseconds: UInt64) -> Double {
+    /// A time in three significant digits of milliseconds or, like Locust's own workers, in whole milliseconds below
+    /// 100, then tens, hundreds, thousands. A master accepts any keys.
+    static func milliseconds(_ nanoseconds: UInt64, isCoarse: Bool) -> Double {
         let value = Double(nanoseconds) / 1e6
-        switch self {
-        case .coarse:
+        if isCoarse {
             let unit = value < 100 ? 1.0 : value < 1_000 ? 10 : value < 10_000 ? 100 : 1_000
             return (value / unit).rounded(.toNearestOrEven) * unit
-        case .fine:
-            guard value > 0 else { return 0 }
-            // The finest resolution is a thousandth of a millisecond.
-            var scale = 1_000.0
-            while scale > 0.001, value * scale >= 999.5 { scale /= 10 }
-            let scaled = (value * scale).rounded()
-            // Division gives 1.23 where multiplication would give 1.2300000000000002.
-            return scale >= 1 ? scaled / scale : scaled * (1 / scale).rounded()
         }
+        guard value > 0 else { return 0 }
+        // The finest resolution is a thousandth of a millisecond.
+        var scale = 1_000.0
+        while scale > 0.001, value * scale >= 999.5 { scale /= 10 }
+        let scaled = (value * scale).rounded()
+        // Division gives 1.23 where multiplication would give 1.2300000000000002.
+        return scale >= 1 ? scaled / scale : scaled * (1 / scale).rounded()
     }
 }

@@ -128,7 +128,7 @@ package struct LocustClient {
             }
             try send(session.tick(at: now, meter.load()), &link)
             try work(&session, &link)
-            if signals.wait(nanoseconds: 0) == .interrupted {
+            if signals.wait(nanoseconds: 0) {
                 try send(session.farewell(), &link)
                 return .interrupted
             }
@@ -244,10 +244,7 @@ package struct LocustClient {
     }
 
     private mutating func pause() -> Ending {
-        switch signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) {
-        case .interrupted: .interrupted
-        case .timeOut, .woken: .reconnect
-        }
+        signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) ? .interrupted : .reconnect
     }
 
     private func sayTotals() {
@@ -282,7 +279,7 @@ struct ProcessMeter {
             percent = Double(cpu - last.cpu) / Double(wall - last.wall) * 100 / cores
             last = (wall, cpu)
         }
-        return LocustLoad(cpu: percent, memory: Self.residentBytes())
+        return (percent, Self.residentBytes())
     }
 
     /// The resident memory of the process; 0 without /proc.

@@ -1,6 +1,6 @@
 import CUncurlLinux
 import UncurlEngine
-import UncurlLoad
+package import UncurlLoad
 import UncurlReactor
 
 /// One test of a master: workers that keep one connection busy per user, or hold a rate. It belongs to the main thread.
@@ -39,10 +39,10 @@ final class LocustSwarm {
         }
         let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.noMetrics)
         workerBoard = WorkerBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
-        collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
+        collector = IntervalCollector(board, workers: plan.threads, work: plan.options.work)
         let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)
         workers = RemoteWorker.makeAll(job, on: group)
-        room = plan.connections
+        room = plan.options.connections
         startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
@@ -67,15 +67,15 @@ final class LocustSwarm {
     /// Whether an order is for this target, and this test's way of timing requests.
     func fits(_ order: LocustSpawn) throws(LocustProblem) -> Bool {
         let options = try target.options(order)
-        let url = if case .url(let url) = options.target { url.text } else { plan.url }
-        return url == plan.url && (options.profile == nil) == (plan.profile == nil)
+        let url = options.target?.text ?? plan.url
+        return url == plan.url && (options.profile == nil) == (plan.options.profile == nil)
     }
 
     /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
     ///
     /// More users than the machine can hold are refused, and the load remains as it was.
     func follow(_ order: LocustSpawn) throws(LocustProblem) {
-        let rate: Rate? = plan.profile == nil ? nil : try target.rate(order) ?? .zero
+        let rate: Rate? = plan.options.profile == nil ? nil : try target.rate(order) ?? .zero
         if order.users > room { try makeRoom(for: order) }
         for (index, worker) in workers.enumerated() {
             let part = Shard.part(order.users, index, of: workers.count)
@@ -106,8 +106,8 @@ final class LocustSwarm {
     private var stats: LocustStats {
         LocustStats(
             name: target.name(plan),
-            method: plan.request.method,
-            grain: target.grain,
+            method: plan.options.request.method,
+            isCoarse: target.isCoarse,
             names: plan.requestNames.all
         )
     }
@@ -138,4 +138,127 @@ final class LocustSwarm {
 
     /// The second since 1970 that an interval counts for: the one that contains its end, or a moment just before it.
     private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
+}
+
+/// The target of a worker in a master's test: that of its own command line, unless the locustfile's arguments replace
+/// it.
+package struct LocustTarget: Sendable {
+    /// The options of the command line.
+    package let options: LoadOptions
+    /// Whether the command line has a URL.
+    let hasURL: Bool
+    /// Whether response times are told as coarsely as by Locust's own workers.
+    let isCoarse: Bool
+
+    package init(_ options: LoadOptions, isCoarse: Bool) {
+        self.options = options
+        hasURL = options.target != nil
+        self.isCoarse = isCoarse
+    }
+
+    /// The options of a test that begins with this order.
+    package func options(_ order: LocustSpawn) throws(LocustProblem) -> LoadOptions {
+        var options = options
+        if let url = try url(order) {
+            let target: TargetURL
+            do throws(LoadTestError) { target = try TargetURL(url) } catch { throw .load(error) }
+            guard !target.isSecure || options.security.target != nil else {
+                throw .notReadyForTLS(url: url)
+            }
+            let known = options.target?.hostField ?? "localhost"
+            options.request = options.request.retargeted(to: target, unlessOtherThan: known)
+            options.target = target
+            if !target.isSecure { options.security = SecurityOptions() }
+        }
+        guard options.target != nil else {
+            throw .noTarget
+        }
+        options.isSwarm = true
+        (options.duration, options.requests, options.warmup) = (nil, nil, 0)
+        let users = max(order.users, order.allUsers ?? 0, 1)
+        options.connections = max(users, options.threads)
+        options.profile = try rate(order).map { LoadProfile(rate: $0, duration: RunPlan.swarmDuration) }
+        guard options.profile == nil || options.pipeline == 1 else {
+            throw .pipelinedRate
+        }
+        return options
+    }
+
+    /// The URL: `target_url`, or the command line's, or the locustfile's host.
+    private func url(_ order: LocustSpawn) throws(LocustProblem) -> String? {
+        if let url = order.option("target_url") { return url }
+        if hasURL { return nil }
+        guard let host = order.host, !host.isEmpty else { return nil }
+        return host.drop { $0 != ":" }.hasPrefix("://") ? host : "http://" + host
+    }
+
+    /// This worker's share of `target_rate`, by its users; nil where no rate was asked for.
+    package func rate(_ order: LocustSpawn) throws(LocustProblem) -> Rate? {
+        guard let text = order.option("target_rate"), text != "0" else { return nil }
+        let whole: Rate
+        do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
+        guard let all = order.allUsers, all > 0 else {
+            throw .unknownUsers
+        }
+        guard order.users > 0 else { return .zero }
+        return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))
+    }
+
+    /// The name of the requests in the master's tables.
+    package func name(_ plan: RunPlan) -> String { plan.options.request.target }
+}
+
+extension LocustSpawn {
+    /// The users of all workers together, once all have started.
+    var allUsers: Int? {
+        for name in ["num_users", "users"] {
+            if let count = options[name]?.count, count > 0 { return min(count, Self.userLimit) }
+        }
+        return nil
+    }
+}
+
+/// Why a worker cannot work or cannot take part in a test.
+package enum LocustProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The load cannot be generated.
+    case load(LoadTestError)
+    /// The master's URL is https, but this worker was started without TLS.
+    case notReadyForTLS(url: String)
+    /// Neither the worker nor the master has a URL.
+    case noTarget
+    /// The worker pipelines requests, but the master asks for a rate.
+    case pipelinedRate
+    /// `target_rate` is not a rate.
+    case rate(String, Rate.Problem)
+    /// A rate is shared among users, but the master does not say how many there are.
+    case unknownUsers
+    /// The master's name has no address.
+    case noAddress(String)
+    /// No thread could be started to look up the master's name, for the system's reason.
+    case thread(reason: String)
+    /// No master answered for a minute. The error is that of the last attempt.
+    case master(LocustError)
+
+    /// One line that names the properties of a worker.
+    package var description: String { text(.properties) }
+
+    /// One line with the error and a remedy.
+    package func text(_ names: SettingNames) -> String {
+        switch self {
+        case .load(let error): error.text(names)
+        case .notReadyForTLS(let url):
+            "\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too"
+        case .noTarget:
+            "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
+        case .pipelinedRate:
+            "\(names[.pipeline]) is for a closed loop, but the master sets target_rate: leave one of them out"
+        case .rate(let text, let problem):
+            problem.words(on: "target_rate \(quoted(text))")
+        case .unknownUsers:
+            "target_rate is shared among users, but the master does not say how many: start it with -u"
+        case .noAddress(let name): "the master \(quoted(name)) has no address"
+        case .thread(let reason): "no thread can be started to look the master up: \(reason)"
+        case .master(let error): "\(error): start a master there first"
+        }
+    }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import UncurlLoad
 
 /// `volley lead`: leads a run that several machines make together.
-struct LeadCommand: SubCommand {
+struct LeadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley lead",
         abstract: "Lead a run of several machines, with one view, one report and one verdict.",
@@ -33,7 +33,7 @@ struct LeadCommand: SubCommand {
         ]
         if let flag = refused.first(where: \.1)?.0 { throw UsageError("\(flag) is not for a lead: leave it out") }
         let invocation = try Invocation(load)
-        guard invocation.load.target != .embedded else {
+        guard invocation.load.target != nil else {
             throw UsageError("lead needs a URL: each part would test a server of its own")
         }
         guard !invocation.reports.contains(where: { $0.format == .requests }) else {
@@ -44,9 +44,31 @@ struct LeadCommand: SubCommand {
                 "-c \(invocation.load.connections) is less than the \(on.count) parts: each needs a connection"
             )
         }
-        let arguments = Self.arguments(of: CommandLine.arguments)
-        let search = try load.pace.search()
-        return try LeadRun(invocation, arguments: arguments, commands: on, search: search).perform()
+        return try perform(invocation)
+    }
+
+    /// Makes the run. The parts send the counts of their threads to this process, which treats the counts as those of
+    /// local threads. So views, reports and conditions are the same as for any run.
+    private func perform(_ invocation: Invocation) throws(UsageError) -> Verdict {
+        var invocation = invocation
+        // The parts' machines choose the source addresses.
+        invocation.load.sources = []
+        let files = try ReportFile.open(invocation.reports)
+        let preflight = try orUsage(try Preflight(invocation.load, .none))
+        var stage = try RunStage(invocation, preflight, .none)
+        defer { stage.close() }
+        var crew = PartCrew(Self.arguments(of: CommandLine.arguments))
+        defer { crew.end() }
+        try crew.begin(on)
+        if let (goal, start) = try load.pace.search() {
+            let search = try SearchRun(invocation, goal: goal, from: start, limits: .none)
+            return try search.perform(on: &stage, files) { trial, rate, stage throws(UsageError) in
+                try crew.measure(trial, rate: rate, files, on: &stage)
+            }
+        }
+        let measured = try crew.measure(invocation, rate: nil, files, on: &stage)
+        stage.finishRuns()
+        return try Run.report(measured, to: files)
     }
 
     /// The command line of the run, without its first word and the `--on` options.
@@ -58,15 +80,4 @@ struct LeadCommand: SubCommand {
         }
         return rest
     }
-}
-
-/// `volley part`: a part of a lead's run.
-struct PartCommand: SubCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "volley part",
-        abstract: "Run a part of a run that `volley lead` leads, by messages on standard input and output.",
-        usage: "volley part"
-    )
-
-    func perform() throws(UsageError) -> Verdict { try PartRun().perform() }
 }

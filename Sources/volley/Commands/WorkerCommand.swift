@@ -4,7 +4,7 @@ import UncurlLoad
 import UncurlLocust
 
 /// `volley worker`: works for a Locust master.
-struct WorkerCommand: SubCommand {
+struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley worker",
         abstract: "Make load for a Locust master.",

@@ -14,7 +14,8 @@ struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The limit from a request's last byte to its response's first, less than --timeout. (default: none)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var firstByteTimeout: String?
@@ -23,7 +24,8 @@ struct ConnectionFlags: ParsableArguments {
         help: ArgumentHelp(
             "The longest time without a byte in either direction, at least 20ms and less than --timeout, exact to "
                 + "10 ms. (default: no limit)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var idleTimeout: String?
@@ -41,7 +43,8 @@ struct ConnectionFlags: ParsableArguments {
         help: ArgumentHelp(
             "Replace a connection of this age after its answer has come; with 20s-40s each has an age of "
                 + "its own between these. (default: no limit)",
-            valueName: "TIME[-TIME]"
+            valueName: "TIME[-TIME]",
+            visibility: .hidden
         )
     )
     var connectionAge: String?
@@ -50,7 +53,8 @@ struct ConnectionFlags: ParsableArguments {
         help: ArgumentHelp(
             "The most bytes a second that each connection sends and reads: 10k; up:1k or down:10k for one "
                 + "way; repeatable. (default: no limit)",
-            valueName: "[up:|down:]N"
+            valueName: "[up:|down:]N",
+            visibility: .hidden
         )
     )
     var limitRate: [String] = []

@@ -5,9 +5,8 @@ import UncurlLoad
 struct InputFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl, "
-                + "postman or openapi, at most "
-                + "256 MiB; repeatable.",
+            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl or "
+                + "postman, at most 256 MiB; repeatable.",
             valueName: "FORMAT=FILE"
         )
     )
@@ -19,7 +18,8 @@ struct InputFlags: ParsableArguments {
             "Send the octets of this file unchanged as a request; several take turns, each with figures of its "
                 + "own, by the "
                 + "file's name or NAME; repeatable.",
-            valueName: "[NAME=]FILE"
+            valueName: "[NAME=]FILE",
+            visibility: .hidden
         )
     )
     var raw: [String] = []
@@ -121,7 +121,11 @@ struct InputFlags: ParsableArguments {
     var stream: String?
 
     @Option(
-        help: ArgumentHelp("The shortest gap between two events that is a stall. (default: 1s)", valueName: "TIME")
+        help: ArgumentHelp(
+            "The shortest gap between two events that is a stall. (default: 1s)",
+            valueName: "TIME",
+            visibility: .hidden
+        )
     )
     var stall: String?
 
@@ -137,12 +141,12 @@ extension LoadOptions {
         _ scenario: ScenarioFile?,
         slots: TemplateSlots
     ) throws(UsageError) {
-        users.slots = slots
+        self.slots = slots
         try setCookies(command, scenario)
         if let text = flags.redirects {
-            users.redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
+            redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
         }
-        users.checks = try ResponseChecks(
+        checks = try ResponseChecks(
             statuses: flags.expectStatus,
             headers: flags.expectHeader,
             body: flags.expectBody
@@ -161,8 +165,8 @@ extension LoadOptions {
         if flags.template { try protectInputs() }
         try checkTemplate(flags)
         switch flags.order {
-        case nil, "in-order": order = .inOrder
-        case "random": order = .random
+        case nil, "in-order": isRandom = false
+        case "random": isRandom = true
         case let other?: throw UsageError("--order \(quoted(other)) is unknown: use in-order or random")
         }
         if let text = flags.replay { try setReplay(text, command) }
@@ -170,15 +174,15 @@ extension LoadOptions {
     }
 
     private mutating func setCookies(_ command: LoadCommand, _ scenario: ScenarioFile?) throws(UsageError) {
-        users.keepsCookies = command.keepsCookies || scenario?.keepsCookies == true
-        guard users.keepsCookies == command.keepsCookies || command.content.cookie.isEmpty else {
+        keepsCookies = command.keepsCookies || scenario?.keepsCookies == true
+        guard keepsCookies == command.keepsCookies || command.content.cookie.isEmpty else {
             throw UsageError("--cookie is for users that keep cookies, as the scenario's do: add --cookies")
         }
-        guard users.keepsCookies else { return }
-        users.cookies = command.content.cookies.flatMap { text in
+        guard keepsCookies else { return }
+        cookies = command.content.cookies.flatMap { text in
             text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
         }
-        for path in command.content.cookie where !path.contains("=") { users.cookies += try NetscapeCookies.read(path) }
+        for path in command.content.cookie where !path.contains("=") { cookies += try GivenCookie.read(path) }
     }
 
     /// Refuses flags that define a request together with a file that does.
@@ -202,7 +206,7 @@ extension LoadOptions {
     }
 
     private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
-        guard !flags.template || !users.slots.isEmpty else {
+        guard !flags.template || !slots.isEmpty else {
             throw UsageError(
                 "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave "
                     + "it out"
@@ -213,16 +217,16 @@ extension LoadOptions {
     private mutating func protectInputs() throws(UsageError) {
         for index in inputs.drafts.indices {
             var draft = inputs.drafts[index]
-            draft.url = try orUsage(template: try users.slots.protect(draft.url))
+            draft.url = try orUsage(template: try slots.protect(draft.url))
             for header in draft.headers.indices {
                 draft.headers[header] = try orUsage(
-                    template: try users.slots.protect(draft.headers[header])
+                    template: try slots.protect(draft.headers[header])
                 )
             }
             if let octets = draft.verbatim {
-                draft.verbatim = try orUsage(template: try users.slots.protect(octets))
+                draft.verbatim = try orUsage(template: try slots.protect(octets))
             }
-            if let body = draft.body { draft.body = try orUsage(template: try users.slots.protect(body)) }
+            if let body = draft.body { draft.body = try orUsage(template: try slots.protect(body)) }
             inputs.drafts[index] = draft
         }
     }
@@ -237,7 +241,7 @@ extension LoadOptions {
         guard command.what.order == nil else {
             throw UsageError("--replay and --order exclude each other: a replay has its order")
         }
-        guard arrivals == .even else {
+        guard !isPoisson else {
             throw UsageError("--replay and --arrivals poisson exclude each other: a replay has its own times")
         }
         guard warmup == 0 else {
@@ -264,10 +268,10 @@ extension LoadOptions {
         guard stream == nil || pipeline == 1 && work == .requests else {
             throw UsageError("--stream is about one answer at a time: leave --pipeline and --handshake-only out")
         }
-        guard pipeline == 1 || users.isPlain && inputs.drafts.isEmpty else {
+        guard pipeline == 1 || hasPlainUsers && inputs.drafts.isEmpty else {
             throw UsageError("--pipeline repeats one request: leave it out, or the flags that make requests differ")
         }
-        guard work == .requests || users.isPlain && inputs.drafts.isEmpty else {
+        guard work == .requests || hasPlainUsers && inputs.drafts.isEmpty else {
             throw UsageError("--handshake-only sends no requests: leave it out, or the flags about requests")
         }
     }

@@ -23,6 +23,8 @@ struct LoadCommand: ParsableCommand {
             5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the \
             run and its report is written, a second one ends volley at once.
 
+            --help shows the common flags, --help-all every flag.
+
             Commands, each with --help: `volley lead` distributes a run over other machines, `volley worker` works for \
             a Locust master, `volley merge` combines the reports of a run's parts, `volley compare` compares two \
             reports, `volley check` checks a scenario file. `volley schema` prints the JSON report's schema, and \
@@ -141,7 +143,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The most connections that are opened a second, all threads together, at most 1G. (default: no limit)",
-            valueName: "N[/s]"
+            valueName: "N[/s]",
+            visibility: .hidden
         )
     )
     var connectRate: String?
@@ -158,7 +161,8 @@ struct LoadCommand: ParsableCommand {
         help: ArgumentHelp(
             "Addresses of this machine to connect from, in turn: a comma list, with CIDR blocks, at most 65,536; "
                 + "repeatable. (default: the kernel chooses)",
-            valueName: "LIST"
+            valueName: "LIST",
+            visibility: .hidden
         )
     )
     var sourceAddress: [String] = []
@@ -247,7 +251,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Start at this time, in seconds since 1970, so that all parts of a run start at once. (default: at once)",
-            valueName: "SECONDS"
+            valueName: "SECONDS",
+            visibility: .hidden
         )
     )
     var startAt: String?
@@ -301,7 +306,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "How long to wait after the end for one more scrape of --prometheus. (default: 0)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var linger: String?
@@ -315,7 +321,7 @@ struct LoadCommand: ParsableCommand {
     @Flag(name: [.customShort("q"), .long], help: "Write only errors to standard error: no progress line, no notes.")
     var quiet = false
 
-    @Flag(help: "Print the JSON report's schema and end.")
+    @Flag(help: ArgumentHelp("Print the JSON report's schema and end.", visibility: .hidden))
     var schema = false
 
     /// Whether each user keeps cookies: because of --cookies, or because a file of cookies is given.
@@ -345,4 +351,51 @@ extension LoadCommand {
             throw UsageError("\(flag) and --raw exclude each other: the octets of the files are all that is sent")
         }
     }
+}
+
+/// What to write here for flags of curl, wrk, hey, oha, ab and k6 that volley lacks.
+extension LoadCommand {
+    /// The error message for a command line that ArgumentParser refused with these words; nil where they say enough.
+    static func hint(_ words: String, _ line: [String]) -> String? {
+        let parts = words.split(separator: "'", omittingEmptySubsequences: false)
+        guard parts.count > 2 else { return nil }
+        if words.hasPrefix("Unknown option"), let advice = advice[String(parts[1])] {
+            return "Unknown option '\(parts[1])': \(advice)"
+        }
+        // hey's and oha's rate leaves its number as an argument.
+        guard words.hasPrefix("Unexpected argument"),
+            let (_, rate) = zip(line, line.dropFirst()).first(where: { $0 == "-q" && Double($1) != nil })
+        else { return nil }
+        return "-q means --quiet here and takes no number: use -R \(rate) for a rate"
+    }
+
+    private static let advice: [String: String] = [
+        "-s": "for wrk's script use --scenario FILE, for ab's time limit -T", "--script": "use --scenario FILE",
+        "-a": "use -u USER:PASSWORD", "-A": "use -H 'Accept: …', or -u USER:PASSWORD for ab's",
+        "-C": "use -b NAME=VALUE",
+        "-D": "use --body-file FILE", "-p": "use --body-file FILE for ab's, --pipeline N for several requests at once",
+        "--data-raw": "use --body TEXT", "--data-binary": "use --body TEXT or --body-file FILE",
+        "--data-urlencode": "use --data with the encoded text",
+        "-e": "use -o FILE.csv or -o FILE.hgrm, and -H 'Referer: …' for curl's",
+        "-g": "use -o FILE.csv or --format requests=FILE", "-w": "use -o FILE.html", "-j": "use --format json",
+        "--out": "use -o FILE", "--summary-export": "use -o FILE.json", "--output-format": "use --format",
+        "-i": "use -m HEAD for ab's, -n for k6's", "-I": "use -m HEAD", "--head": "use -m HEAD",
+        "--request": "use -m METHOD, or -n for their number", "--iterations": "use -n", "--vus": "use -c",
+        "--concurrency": "use -c", "--rps": "use --rate", "--qps": "use --rate", "--query-per-second": "use --rate",
+        "--latency-correction": "use --rate, whose latencies are always corrected", "--stages": "use --stage",
+        "-r": "leave it out: errors end no run; for oha's redirections use --redirects N",
+        "--redirect": "use --redirects N", "--location": "use --redirects N", "--max-redirs": "use --redirects N",
+        "--disable-redirects": "leave it out: a redirection is an answer here",
+        "-l": "leave it out: answers may have any length",
+        "--disable-keepalive": "use --close fin", "--disable-compression": "leave it out: none is asked for",
+        "--compressed": "use -H 'Accept-Encoding: gzip'", "--host": "use -H 'Host: …'",
+        "--user-agent": "use -H 'User-Agent: …'", "--referer": "use -H 'Referer: …'", "--max-time": "use -T",
+        "--resolve": "use --connect-to HOST:PORT:HOST:PORT", "--url": "write the URL without a flag",
+        "--insecure-skip-tls-verify": "use -k", "--no-tui": "use --no-progress",
+        "--rand-regex-url": "use --template with {{random:1-9}} and others",
+        "--urls-from-file": "use --input urls=FILE",
+        "--http2": "volley speaks HTTP/1.1 only", "--http1.1": "leave it out: volley speaks nothing else",
+        "-v": "use --version for wrk's; each failure is in the report", "-V": "use --version",
+        "--verbose": "each failure is in the report; --format requests has a line for each request",
+    ]
 }

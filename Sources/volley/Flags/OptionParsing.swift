@@ -1,4 +1,5 @@
 import UncurlEngine
+import UncurlHTTP1
 import UncurlLoad
 import UncurlReactor
 
@@ -12,7 +13,7 @@ extension LoadOptions {
             if let scenario {
                 scenario.input
             } else if !command.what.raw.isEmpty {
-                try RawInput.read(command.what.raw)
+                try RequestInput.raw(command.what.raw)
             } else {
                 try InputFormat.read(command.what.input)
             }
@@ -21,16 +22,16 @@ extension LoadOptions {
         self.init(target, try Self.request(command, target, &slots))
         (inputs, webSocket) = (input, sockets)
         names = .flags
-        let isSecure = if case .url(let url) = target { url.isSecure } else { false }
+        let isSecure = target?.isSecure == true
         work = command.security.handshakeOnly ? .handshakes : .requests
-        let proxyOption = try ProxyOption(
+        let found = try Self.proxy(
             command.proxy,
             target,
             isLocal: targetsThisMachine || command.unixSocket != nil,
             ProxyEnvironment.settings()
         )
-        proxy = proxyOption.proxy
-        if let note = proxyOption.note { inputs.notes.append(note) }
+        proxy = found.proxy
+        if let note = found.note { inputs.notes.append(note) }
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
         security = try SecurityOptions(
@@ -51,7 +52,7 @@ extension LoadOptions {
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
         try setConnections(command.limits)
-        sources = try SourceAddressList.parse(command.sourceAddress)
+        sources = try Self.sources(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
@@ -67,7 +68,7 @@ extension LoadOptions {
             guard command.pace.searchMax == nil else {
                 throw UsageError("--search-max and --shard exclude each other: each part would find a rate of its own")
             }
-            try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
+            try take(Shard(text, completionIndex: environment("JOB_COMPLETION_INDEX")))
         }
     }
 
@@ -162,7 +163,7 @@ extension LoadOptions {
     }
 
     private func checkCombinations(method: String) throws(UsageError) {
-        if target == .embedded {
+        if target == nil {
             guard unixSocket == nil else {
                 throw UsageError(
                     "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
@@ -221,48 +222,38 @@ extension LoadOptions {
 
     /// The address family that the command line requires of a source address.
     private var destinationFamily: SocketAddress.Family? {
-        switch target {
-        case .embedded: return .v4
-        case .url:
-            switch firstHop {
-            case .v4: return .v4
-            case .v6: return .v6
-            case .name, nil: return nil
-            }
+        guard target != nil else { return .v4 }
+        return switch firstHop {
+        case .v4: .v4
+        case .v6: .v6
+        case .name, nil: nil
         }
     }
 }
 
-/// The proxy that leads to a target: that of `--proxy`, or of the environment.
-struct ProxyOption {
-    let proxy: Proxy?
-    /// A note for the report about a proxy that no flag names.
-    let note: String?
-
+/// The proxy that leads to a target.
+extension LoadOptions {
+    /// The proxy of `--proxy`, or of the environment, with a note for the report if no flag names it.
+    ///
     /// - Parameters:
     ///   - text: the value of `--proxy`; empty means no proxy, whatever the environment says.
     ///   - isLocal: whether the target is on this machine.
     ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They apply only to
     ///     other machines: a local server is behind no proxy.
-    init(
+    static func proxy(
         _ text: String?,
-        _ target: LoadOptions.Target,
+        _ target: TargetURL?,
         isLocal: Bool,
         _ environment: ProxyEnvironment.Settings
-    ) throws(UsageError) {
+    ) throws(UsageError) -> (proxy: Proxy?, note: String?) {
         guard let text else {
-            proxy = isLocal ? nil : try Self.proxy(of: environment, for: target)
-            note = proxy.map { "by the proxy \($0), which the environment names: --proxy '' goes without" }
-            return
+            let proxy = isLocal ? nil : try proxy(of: environment, for: target)
+            return (proxy, proxy.map { "by the proxy \($0), which the environment names: --proxy '' goes without" })
         }
-        note = nil
-        guard !text.isEmpty else {
-            proxy = nil
-            return
-        }
-        guard target != .embedded else { throw UsageError("--proxy needs a URL to reach: add one") }
+        guard !text.isEmpty else { return (nil, nil) }
+        guard target != nil else { throw UsageError("--proxy needs a URL to reach: add one") }
         do throws(Proxy.Problem) {
-            proxy = try Proxy(url: text)
+            return (try Proxy(url: text), nil)
         } catch {
             // The text may contain a password, so the message does not repeat it.
             throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
@@ -271,14 +262,137 @@ struct ProxyOption {
 
     private static func proxy(
         of environment: ProxyEnvironment.Settings,
-        for target: LoadOptions.Target
+        for target: TargetURL?
     ) throws(UsageError) -> Proxy? {
-        guard case .url(let url) = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }
+        guard let url = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }
         do throws(ProxyEnvironment.Problem) {
             return try (url.isSecure ? environment.https : environment.http).get()
         } catch {
             throw UsageError(
                 "\(error.variable) of the environment is no proxy's URL: \(error.problem): unset it, or use --proxy"
+            )
+        }
+    }
+}
+
+/// Reads the request and its target from a command line.
+extension LoadOptions {
+    static func target(
+        _ command: LoadCommand,
+        _ input: RequestInput,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> TargetURL? {
+        // Without a URL, the first input's URL names the target. An https URL is preferred, because only it prepares
+        // TLS.
+        let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
+        let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
+        guard let url = command.url ?? input.url ?? first?.url else {
+            // Such a gate would pass whatever the server does that was meant.
+            guard command.ownServer || command.failIf.isEmpty && command.pace.searchMax == nil else {
+                let flag = command.failIf.isEmpty ? "--search-max" : "--fail-if"
+                throw UsageError("\(flag) has no URL to judge: add one, or --self for volley's own server")
+            }
+            return nil
+        }
+        guard !command.ownServer else {
+            throw UsageError("--self and a URL exclude each other: --self tests volley's own server")
+        }
+        let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
+        // The opening handshake of a WebSocket is an HTTP request.
+        let scheme = WebSocketFlags.scheme(of: text)
+        let asked = scheme.map { $0 + text.drop { $0 != ":" } } ?? text
+        let target = try orUsage(try TargetURL(asked, typed: url))
+        guard !slots.appears(in: target.hostField) else {
+            throw UsageError("--template cannot fill in the host: use it in the path or the query")
+        }
+        return target
+    }
+
+    static func request(
+        _ command: LoadCommand,
+        _ target: TargetURL?,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> RequestDescription {
+        let bodies =
+            [
+                ("--body", command.body != nil), ("--body-file", command.bodyFile != nil),
+                ("--form", !command.what.form.isEmpty),
+            ] + command.content.contents
+        let given = bodies.filter(\.1).map(\.0)
+        guard given.count <= 1 else {
+            throw UsageError("\(given[0]) and \(given[1]) exclude each other: a request has one content")
+        }
+        let written = try WrittenFields(command.header)
+        var headers = try ownFields(command, written)
+        var body: [UInt8]? =
+            if let text = command.body {
+                Array(text.utf8)
+            } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
+        if !command.what.form.isEmpty {
+            let form = try FormPart.body(command.what.form)
+            body = form.bytes
+            guard !written.have("Content-Type") else {
+                throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
+            }
+            headers.append("Content-Type: \(form.type)")
+        }
+        if let content = try command.content.content() {
+            body = content.bytes
+            headers += written.absent(content.fields)
+        }
+        if command.what.template {
+            for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
+            if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
+        }
+        let isWebSocket = command.webSocket.isAsked
+        let path =
+            target?.target
+            ?? RunPlan.embeddedTarget(command.method, hasBody: body != nil, isWebSocket: isWebSocket)
+        return try orUsage(
+            try RequestDescription(
+                method: command.method,
+                target: path,
+                hostField: target?.hostField ?? "localhost",
+                headers: headers,
+                body: body
+            )
+        )
+    }
+
+    /// The fields that flags add to each request, with volley's own User-Agent unless `-H` names one.
+    private static func ownFields(_ command: LoadCommand, _ written: WrittenFields) throws(UsageError) -> [String] {
+        var fields = written.absent(["User-Agent: volley/\(PackageVersion.text)"]) + written.lines
+        if let authorization = try command.content.authorization() {
+            guard !written.have("Authorization") else {
+                throw UsageError("--user and -H 'Authorization: …' exclude each other: use one of them")
+            }
+            fields.append(authorization)
+        }
+        let cookies = command.content.cookies
+        guard !cookies.isEmpty, !command.keepsCookies else { return fields }
+        guard !written.have("Cookie") else {
+            throw UsageError("--cookie and -H 'Cookie: …' exclude each other: use one of them")
+        }
+        return fields + ["Cookie: " + cookies.joined(separator: "; ")]
+    }
+}
+
+extension LoadOptions {
+    /// Reduces these options to those of one part: its share of connections and requests, and no more threads than
+    /// connections. A rate stays whole, because the parts take turns in its schedule.
+    mutating func take(_ shard: Shard) throws(UsageError) {
+        guard connections >= shard.count else {
+            throw UsageError(
+                "-c \(connections) is less than the \(shard.count) parts of --shard: each needs a connection, use -c \(shard.count)"
+            )
+        }
+        self.shard = shard
+        connections = shard.part(of: connections)
+        threads = min(threads, connections)
+        requests = requests.map { shard.part(of: $0) }
+        if let requests, requests < connections {
+            throw UsageError(
+                "-n leaves part \(shard.index) of --shard \(requests) requests for \(connections) connections: use a smaller -c"
             )
         }
     }

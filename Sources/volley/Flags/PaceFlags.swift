@@ -26,7 +26,8 @@ struct PaceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "With a rate: requests come due at equal distances, or by chance as in a Poisson process. (default: even)",
-            valueName: "even|poisson"
+            valueName: "even|poisson",
+            visibility: .hidden
         )
     )
     var arrivals: String?
@@ -52,7 +53,8 @@ struct PaceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How long to wait for late answers after the end. (default: 1s with a rate, otherwise 0)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var drain: String?
@@ -61,7 +63,8 @@ struct PaceFlags: ParsableArguments {
         help: ArgumentHelp(
             "Poll for this time before each request is due, such as 50us, instead of sleeping: requests leave more "
                 + "punctually, and each thread occupies a core. (default: 0)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var spin: String?
@@ -70,7 +73,8 @@ struct PaceFlags: ParsableArguments {
         help: ArgumentHelp(
             "With a rate: how far volley's own lateness may move a percentile before the run is invalid. "
                 + "(default: 1ms)",
-            valueName: "TIME"
+            valueName: "TIME",
+            visibility: .hidden
         )
     )
     var maxLag: String?
@@ -78,7 +82,8 @@ struct PaceFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The seed of all random choices, a whole number: the same seed makes the same choices. (default: 1)",
-            valueName: "N"
+            valueName: "N",
+            visibility: .hidden
         )
     )
     var seed: String?
@@ -159,8 +164,8 @@ extension LoadOptions {
     private mutating func setArrivals(_ text: String?, isScheduled: Bool) throws(UsageError) {
         switch text {
         case nil: break
-        case "even"? where isScheduled: arrivals = .even
-        case "poisson"? where isScheduled: arrivals = .poisson
+        case "even"? where isScheduled: isPoisson = false
+        case "poisson"? where isScheduled: isPoisson = true
         case "even"?, "poisson"?: throw UsageError("--arrivals is about a rate: use it with --rate or --stage")
         case let other?: throw UsageError("--arrivals \(quoted(other)) is unknown: use even or poisson")
         }

@@ -22,13 +22,13 @@ struct WebSocketFlags: ParsableArguments {
     )
     var message: String?
 
-    @Option(help: ArgumentHelp("The size of each message in bytes, at most 64M.", valueName: "N"))
+    @Option(help: ArgumentHelp("The size of each message in bytes, at most 64M.", valueName: "N", visibility: .hidden))
     var messageSize: String?
 
-    @Flag(help: "Send binary messages, not text in UTF-8.")
+    @Flag(help: ArgumentHelp("Send binary messages, not text in UTF-8.", visibility: .hidden))
     var binary = false
 
-    @Flag(help: "Count an answer that differs from its message as a failure.")
+    @Flag(help: ArgumentHelp("Count an answer that differs from its message as a failure.", visibility: .hidden))
     var expectEcho = false
 
     /// The longest message. A run keeps one in memory.

@@ -1,4 +1,6 @@
 import UncurlLoad
+import UncurlLoadReports
+import UncurlText
 
 /// The format of a file of requests: `--input FORMAT=FILE`.
 enum InputFormat: String, Hashable, Sendable, CaseIterable {
@@ -16,8 +18,6 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
     case curl
     /// A Postman collection.
     case postman
-    /// An OpenAPI description: a request for each operation.
-    case openAPI = "openapi"
 
     /// Reads the requests of the files that `--input` names, in order.
     static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
@@ -48,14 +48,13 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
 
     func parse(_ bytes: [UInt8], file: String) throws(UsageError) -> RequestInput {
         switch self {
-        case .urls: try URLListInput.parse(bytes, file)
-        case .vegeta: try VegetaInput.parse(bytes, file)
-        case .vegetaJSON: try VegetaJSONInput.parse(bytes, file)
-        case .har: try HARInput.parse(bytes, file)
-        case .accessLog: try AccessLogInput.parse(bytes, file)
-        case .curl: try CurlInput.parse(bytes, file)
-        case .postman: try PostmanInput.parse(bytes, file)
-        case .openAPI: try OpenAPIInput.parse(bytes, file)
+        case .urls: try .urls(bytes, file)
+        case .vegeta: try .vegeta(bytes, file)
+        case .vegetaJSON: try .vegetaJSON(bytes, file)
+        case .har: try .har(bytes, file)
+        case .accessLog: try .accessLog(bytes, file)
+        case .curl: try .curl(bytes, file)
+        case .postman: try .postman(bytes, file)
         }
     }
 }
@@ -82,8 +81,8 @@ struct InputLines: Sequence, IteratorProtocol {
 
 /// Reads `[METHOD] URL [xWEIGHT] [name=NAME]`, one request per line. Empty lines and lines that begin with `#` are
 /// skipped.
-enum URLListInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+extension RequestInput {
+    static func urls(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for (text, place) in InputLines(bytes, file) {
             var words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.map { Substring($0) }
@@ -108,5 +107,184 @@ enum URLListInput {
             try input.add(draft)
         }
         return input
+    }
+}
+
+/// Reads vegeta's text format of targets:
+/// ```
+/// POST http://127.0.0.1:8080/things
+/// Content-Type: application/json
+/// @body.json
+/// ```
+/// A request ends at an empty line, at the next request line, or at the end of the file. `#` begins a comment. `# @name
+/// NAME` names the request that follows or contains it.
+extension RequestInput {
+    static func vegeta(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        var draft: RequestDraft?
+        var name: String?
+        for (raw, place) in InputLines(bytes, file) {
+            let text = raw.trimmed
+            if text.begins(with: "#") {
+                let words = Substring(text.utf8.dropFirst()).parts(at: " ", most: 2, keepingEmpty: false)
+                guard words.count == 2, words[0].isSame(as: "@name") else { continue }
+                if draft == nil { name = words[1].trimmed } else { draft?.name = words[1].trimmed }
+                continue
+            }
+            if text.isEmpty || isRequestLine(text) {
+                if let draft { try input.add(draft) }
+                draft = nil
+                if text.isEmpty { continue }
+                let words = text.parts(at: " ", most: 2, keepingEmpty: false)
+                draft = RequestDraft(method: String(words[0]), url: words[1].trimmed, place: place, name: name)
+                name = nil
+            } else if draft == nil {
+                throw place.problem("\(quoted(text)) is no request line: write METHOD URL")
+            } else if text.begins(with: "@") {
+                guard draft?.body == nil else { throw place.problem("a request has one body") }
+                do throws(UsageError) {
+                    draft?.body = try Files.read(String(text.dropFirst()).trimmed, for: "the body")
+                } catch {
+                    throw place.problem(error.description)
+                }
+            } else {
+                guard text.utf8.contains(UInt8(ascii: ":")) else {
+                    throw place.problem("\(quoted(text)) has no colon: write Name: value")
+                }
+                draft?.headers.append(text)
+            }
+        }
+        if let draft { try input.add(draft) }
+        return input
+    }
+
+    /// Whether the line is a word of capital letters, a space and a text. The name of a header line ends with a colon.
+    private static func isRequestLine(_ text: String) -> Bool {
+        let words = text.parts(at: " ", most: 2, keepingEmpty: false)
+        guard words.count == 2 else { return false }
+        return words[0].utf8.allSatisfy { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") }
+    }
+}
+
+/// Reads vegeta's JSON format: one object per line with `method` and `url`, and optionally `header` (names with lists
+/// of values), `body` in Base64, and `name`.
+extension RequestInput {
+    static func vegetaJSON(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        // What the lines of fields may have in all. Each value of a list is a line with the name of the list.
+        var room = 1 << 20 + 16 * bytes.count
+        for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
+            let json: JSONTree
+            do throws(JSONReader.Problem) {
+                json = try JSONReader.read(Array(text.utf8))
+            } catch {
+                throw place.problem("this is no JSON object: at byte \(error.offset) \(error)")
+            }
+            guard let method = json["method"]?.string, let url = json["url"]?.string else {
+                throw place.problem("a target needs the strings method and url")
+            }
+            var draft = RequestDraft(method: method, url: url, place: place)
+            draft.name = json["name"]?.string
+            for (name, values) in json["header"]?.members ?? [] {
+                for value in values.elements ?? [values] {
+                    guard let value = value.string else { throw place.problem("the header \(quoted(name)) is no text") }
+                    room -= name.utf8.count + value.utf8.count
+                    guard room >= 0 else {
+                        throw place.problem(
+                            "the header \(quoted(name)) is too long for so many values: use a part of them"
+                        )
+                    }
+                    draft.headers.append("\(name): \(value)")
+                }
+            }
+            if let body = json.members?.first(where: { $0.0 == "body" })?.1 {
+                guard let bytes = body.string.flatMap({ Base64.decode($0) }) else {
+                    throw place.problem("the body is not in Base64")
+                }
+                draft.body = bytes
+            }
+            try input.add(draft)
+        }
+        return input
+    }
+}
+
+/// Reads `--raw [NAME=]FILE`. The octets of each file are sent unchanged as one request, for tests of parsers.
+extension RequestInput {
+    static func raw(_ arguments: [String]) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            // A text before `=` is a name, unless it has a slash and is thus part of a path.
+            let isNamed = parts.count == 2 && !parts[0].isEmpty && !parts[0].contains("/")
+            let path = isNamed ? parts[1] : argument
+            let bytes = try Files.read(path, for: "--raw")
+            guard !bytes.isEmpty else { throw UsageError("--raw \(quoted(path)) is empty: a request has octets") }
+            var draft = RequestDraft(url: "/", place: InputPlace(file: path, line: 1))
+            draft.verbatim = bytes
+            draft.name = isNamed ? parts[0] : path.split(separator: "/").last.map(String.init)
+            guard !input.drafts.contains(where: { $0.name == draft.name }) else {
+                throw UsageError("--raw has two files of the name \(quoted(draft.name ?? "")): write NAME=FILE")
+            }
+            try input.add(draft)
+        }
+        return input
+    }
+}
+
+/// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
+/// tabs.
+extension GivenCookie {
+    /// The largest file of cookies, in bytes. A larger file is something else.
+    private static var limit: Int { 1 << 20 }
+
+    /// - Parameter path: the file; `-` for standard input.
+    static func read(_ path: String) throws(UsageError) -> [GivenCookie] {
+        var cookies: [GivenCookie] = []
+        for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
+            // curl marks cookies with this prefix that scripts must not read.
+            let line = text.begins(with: "#HttpOnly_") ? String(Substring(text.utf8.dropFirst(10))) : text
+            guard !line.begins(with: "#"), !line.trimmed.isEmpty else { continue }
+            cookies.append(try cookie(line, place))
+        }
+        guard !cookies.isEmpty else {
+            throw UsageError("--cookie \(quoted(path)) has no cookie in it: write NAME=VALUE")
+        }
+        return cookies
+    }
+
+    private static func isTrue(_ word: String) -> Bool { word.isASCII && word.uppercased() == "TRUE" }
+
+    /// Reads a line's fields: domain, whether subdomains count, path, whether only https counts, expiry in seconds
+    /// since 1970, name, value.
+    private static func cookie(_ line: String, _ place: InputPlace) throws(UsageError) -> GivenCookie {
+        let parts = line.parts(at: "\t").map(String.init)
+        guard parts.count == 7, let expires = UInt64(parts[4]), parts[2].begins(with: "/"), !parts[0].isEmpty else {
+            throw place.problem(
+                "\(quoted(line)) is not a cookie in Netscape's format: use seven fields with tabs between"
+            )
+        }
+        let domain = String(Substring(parts[0].utf8.drop { $0 == UInt8(ascii: ".") })).lowercased()
+        let isForNames = isTrue(parts[1])
+        var words = "\(parts[5])=\(parts[6]); Path=\(parts[2])"
+        if isForNames { words += "; Domain=\(domain)" }
+        if isTrue(parts[3]) { words += "; Secure" }
+        return GivenCookie(words, host: domain, expires: expires == 0 ? nil : Double(expires))
+    }
+}
+
+extension InputPlace {
+    /// An error at this place of a file.
+    func problem(_ text: String) -> UsageError { UsageError("\(inMessages): \(text)") }
+}
+
+extension RequestInput {
+    /// Adds a request. Too many requests are refused while the file is read, because requests of two bytes each take a
+    /// hundred times as much memory as the file.
+    mutating func add(_ draft: RequestDraft) throws(UsageError) {
+        guard drafts.count < limit else {
+            throw draft.place.problem("more than \(limit) requests: use a part of the file")
+        }
+        drafts.append(draft)
     }
 }

@@ -2,9 +2,9 @@ import UncurlLoad
 import UncurlText
 
 /// Reads a Postman collection (v2.0, v2.1): the requests of its folders in order, named by folder and request.
-enum PostmanInput {
-    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
-        let tree = try InputDocument.read(bytes, file)
+extension RequestInput {
+    static func postman(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        let tree = try JSONTree.read(bytes, file)
         guard tree["info"] != nil, tree["item"]?.elements != nil else {
             throw UsageError("\(quoted(file)) is no Postman collection: it has no info and item")
         }

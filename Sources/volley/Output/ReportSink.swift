@@ -1,4 +1,5 @@
 import UncurlLoad
+import UncurlLoadReports
 
 /// One report: its format and its file.
 struct ReportSink: Hashable, Sendable {
@@ -118,5 +119,30 @@ struct ReportSink: Hashable, Sendable {
                     + ".json, .html, .csv, .hlog, .hgrm, .md, .xml or .txt"
             )
         }
+    }
+}
+
+extension ReportSink.Format {
+    /// The report of a finished run; empty for one that is written during the run.
+    func text(of result: RunResult) throws(UsageError) -> String {
+        switch self {
+        case .text: TextReport.text(result)
+        case .json: JSONReport.text(result)
+        case .wrk: WrkReport.text(result)
+        case .html: try orUsage(report: try HTMLReport.text(result))
+        case .hgrm: PercentileText.text(result.metrics.headline(result.plan.options.work))
+        case .markdown: PipelineReport.markdown(result)
+        case .junit: PipelineReport.junit(result)
+        case .github: try Self.github(result)
+        case .csv, .requests, .hlog: ""
+        }
+    }
+
+    /// Writes annotations for the step of a workflow, and Markdown to its summary if GitHub names that file.
+    private static func github(_ result: RunResult) throws(UsageError) -> String {
+        if let path = environment("GITHUB_STEP_SUMMARY"), !path.isEmpty {
+            try Files.append(PipelineReport.markdown(result), to: path, for: "GITHUB_STEP_SUMMARY")
+        }
+        return PipelineReport.github(result)
     }
 }

@@ -5,7 +5,7 @@ import UncurlLoadReports
 import UncurlReactor
 
 /// The parts of a lead. They make one run after another.
-struct PartCrew: TrialMaker {
+struct PartCrew {
     private let arguments: [String]
     private var parts: [PartProcess] = []
     /// The threads that read the parts' messages.
@@ -40,15 +40,6 @@ struct PartCrew: TrialMaker {
 
     func end() { for part in parts { part.end() } }
 
-    mutating func measure(
-        _ trial: Invocation,
-        _ rate: Rate,
-        _ files: [ReportFile],
-        on stage: inout RunStage
-    ) throws(UsageError) -> Run.Measured {
-        try measure(trial, rate: rate, files, on: &stage)
-    }
-
     /// - Parameter rate: The rate in place of the command line's; nil for the command line's.
     mutating func measure(
         _ invocation: Invocation,
@@ -65,7 +56,7 @@ struct PartCrew: TrialMaker {
         var result = try run(plan, &watch, &stage)
         for number in 1..<max(invocation.repeats, 1)
         where !result.interrupted && !watch.isToEnd && result.lost.isEmpty {
-            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")
+            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
             watch.renew(after: result.measured)
             try prepare(invocation, rate, &stage)
             let next = try run(plan, &watch, &stage)
@@ -74,7 +65,7 @@ struct PartCrew: TrialMaker {
         }
         result.notes += result.lost + watch.notes
         (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
-        return Run.Measured(result: result, trouble: watch.trouble)
+        return (result, watch.trouble)
     }
 
     /// Sends each part its run, and waits until it is ready.
@@ -122,7 +113,7 @@ struct PartCrew: TrialMaker {
             guard Instant.current().nanoseconds(since: start) < Int64(Self.patience) * 1_000_000_000 else {
                 throw UsageError("\(part.name) was not ready within \(Self.patience) s")
             }
-            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
+            if stage.wait(nanoseconds: 1_000_000_000) {
                 throw UsageError("interrupted while waiting for \(part.name): nothing was started")
             }
         }
@@ -172,7 +163,7 @@ struct PartCrew: TrialMaker {
             guard messages.isEmpty, !isClosed else {
                 throw UsageError("\(part.name) ended before the run, or sent an unexpected message")
             }
-            if stage.wait(nanoseconds: 1_000_000_000) == .interrupted {
+            if stage.wait(nanoseconds: 1_000_000_000) {
                 throw UsageError("interrupted while the clocks were compared: nothing was started")
             }
         }
@@ -210,7 +201,7 @@ struct PartCrew: TrialMaker {
                 for part in parts where !part.hasVanished { part.link.send(.stop) }
             }
             guard isUnderWay(board) else { break }
-            if stage.wait(nanoseconds: watch.span) == .interrupted { interrupted = true }
+            if stage.wait(nanoseconds: watch.span) { interrupted = true }
             watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
         }
         var results = board.finished ?? []

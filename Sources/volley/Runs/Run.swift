@@ -24,21 +24,15 @@ struct Run {
         for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
         let measured = try measure(on: &stage, files)
         stage.finishRuns()
-        return try measured.report(to: files)
+        return try Self.report(measured, to: files)
     }
 
-    /// A finished run, with the notes of its reports.
-    struct Measured {
-        var result: RunResult
-        /// Why a report that is written during the run is incomplete.
-        let trouble: ReportProblem?
+    /// A finished run, and why a report that is written during the run is incomplete.
+    typealias Measured = (result: RunResult, trouble: ReportProblem?)
 
-        func report(to files: [ReportFile]) throws(UsageError) -> Verdict {
-            try ReportFile.write(files, after: trouble) { format throws(UsageError) in
-                try Reports.text(result, format)
-            }
-            return result.verdict
-        }
+    static func report(_ run: Measured, to files: [ReportFile]) throws(UsageError) -> Verdict {
+        try ReportFile.write(files, after: run.trouble) { format throws(UsageError) in try format.text(of: run.result) }
+        return run.result.verdict
     }
 
     /// Makes one run, which may follow others. Its reports replace those of earlier runs.
@@ -51,7 +45,7 @@ struct Run {
         var watch = RunWatch(invocation, plan, files: files, live: stage.live)
         var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
         for number in 1..<max(invocation.repeats, 1) where !result.interrupted && !watch.isToEnd {
-            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")
+            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
             watch.renew(after: result.measured)
             result.append(try stage.run(plan, requests, &watch))
         }
@@ -62,7 +56,7 @@ struct Run {
             result.notes.append(note)
         }
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
-        return Measured(result: result, trouble: watch.trouble)
+        return (result, watch.trouble)
     }
 }
 

@@ -16,7 +16,7 @@ struct RunStage {
     init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
         (chatter, linger) = (invocation.chatter, invocation.linger)
         try orUsage(try preflight.prepareDescriptors(limits))
-        try orUsage(try SourceAddresses.check(invocation.load.sources))
+        try orUsage(try invocation.load.checkSources())
         try orUsage(try invocation.load.security.loadRoots())
         let plan = RunPlan(invocation.load, preflight)
         let server = try invocation.metricsPort.map { port throws(UsageError) in
@@ -33,18 +33,21 @@ struct RunStage {
                 throw UsageError("--otlp has no thread: \(error)")
             }
         }
-        live = LiveMetrics(server: server, push: push)
+        live = (server, push)
         if let server { say("the metrics are at http://127.0.0.1:\(server.port)/metrics") }
     }
 
     /// Called after the last run, when its reports are written.
-    func close() { live.stop(after: linger) }
+    func close() {
+        live.page?.stop(after: linger)
+        live.collector?.stop()
+    }
 
     /// Called before reports are written: a first signal no longer stops the program.
     mutating func finishRuns() { signals.finish() }
 
     /// Sleeps until another thread wakes this one, the user interrupts, or the time has passed.
-    mutating func wait(nanoseconds: UInt64) -> SignalWait.Event { signals.wait(nanoseconds: nanoseconds) }
+    mutating func wait(nanoseconds: UInt64) -> Bool { signals.wait(nanoseconds: nanoseconds) }
 
     func say(_ note: String) {
         guard chatter != .quiet else { return }
@@ -90,7 +93,7 @@ struct RunStage {
                 return false
             }
             // The time to a far year is too large in nanoseconds, so the wait is cut into pieces.
-            if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) == .interrupted { return true }
+            if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) { return true }
         }
     }
 
@@ -109,11 +112,10 @@ struct RunStage {
         for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
         while job.workerBoard.finished == nil {
-            switch signals.wait(nanoseconds: watch.span) {
-            case .interrupted:
+            if signals.wait(nanoseconds: watch.span) {
                 interrupted = true
                 for worker in workers { worker.stop() }
-            case .timeOut, .woken:
+            } else {
                 watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
                 if watch.isToEnd { for worker in workers { worker.stop() } }
             }
@@ -133,3 +135,28 @@ struct RunStage {
         return result
     }
 }
+
+/// Observes a run while it goes on. It is used on the main thread.
+protocol RunObserver {
+    /// Where workers put their counts; nil where they are only needed at the end.
+    var intervals: IntervalBoard? { get }
+    /// Where single requests are logged; nil for no log.
+    var log: RequestLogBoard? { get }
+    /// How long the main thread may sleep, in nanoseconds.
+    var span: UInt64 { get }
+    /// Whether the run must end.
+    var isToEnd: Bool { get }
+    /// The course of the run so far.
+    var series: IntervalSeries { get }
+
+    /// - Parameter startedAt: the start in milliseconds since 1970.
+    mutating func begin(startedAt: UInt64)
+    /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
+    mutating func turn(elapsed: UInt64)
+    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
+    /// before to the results.
+    mutating func finish(_ results: inout [WorkerResult], measured: UInt64)
+}
+
+/// What publishes the counts of a current run: a page for Prometheus, and an OpenTelemetry collector.
+typealias LiveMetrics = (page: MetricsServer?, collector: OTLPPush?)

@@ -16,7 +16,7 @@ struct RunWatch: RunObserver {
     /// The start of the current run in the reports of several runs, in nanoseconds.
     private var offset: UInt64 = 0
     private var hasBegun = false
-    private var display: LiveDisplay
+    private var display: LiveView
     private let live: LiveMetrics
     private var text: RequestLogText
     /// The state of the run's conditions.
@@ -29,15 +29,15 @@ struct RunWatch: RunObserver {
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics, isLead: Bool = false) {
         (self.plan, self.live) = (plan, live)
         streams = files.filter(\.format.isStream)
-        display = LiveDisplay(
+        display = LiveView(
             isWanted: invocation.chatter == .progress || invocation.chatter == .live,
             plots: invocation.chatter == .live
         )
         text = RequestLogText(plan.requestNames.all)
-        conditions = ThresholdWatch(plan.thresholds, of: plan.work, names: plan.requestNames.all)
+        conditions = ThresholdWatch(plan.options.thresholds, of: plan.options.work, names: plan.requestNames.all)
         abortsOnFail = invocation.abortsOnFail
         let showsCourse = files.contains { $0.format.showsCourse }
-        let isWatched = display.isShown || live.isWanted || showsCourse || isLead
+        let isWatched = display.isShown || live.page != nil || live.collector != nil || showsCourse || isLead
         intervals =
             !isWatched && !conditions.hasWindows && !abortsOnFail
             ? nil
@@ -48,7 +48,7 @@ struct RunWatch: RunObserver {
                 shape: plan.noMetrics
             )
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
-        collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.work) }
+        collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.options.work) }
     }
 
     /// How long the main thread may sleep, in nanoseconds.
@@ -63,7 +63,7 @@ struct RunWatch: RunObserver {
 
     /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
-        live.renew()
+        live.collector?.renew()
         guard !hasBegun else { return }
         hasBegun = true
         for stream in streams {
@@ -85,7 +85,7 @@ struct RunWatch: RunObserver {
         guard let old = intervals else { return }
         let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.noMetrics)
         intervals = board
-        collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
+        collector = IntervalCollector(board, workers: plan.threads, work: plan.options.work)
     }
 
     /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
@@ -99,13 +99,15 @@ struct RunWatch: RunObserver {
         if abortsOnFail, let last = complete.last {
             conditions.look(at: collector.total, measured: last.end, underWay: collector.underWay)
         }
-        guard display.isShown || live.isWanted else { return }
+        guard display.isShown || live.page != nil || live.collector != nil else { return }
         let total = collector.total
         let end = series.points.last?.end ?? 0
         display.draw(total, series, counted: end - min(offset, end), elapsed: elapsed, of: plan)
-        live.serve(total, of: plan)
+        live.page?.publish(total, of: plan)
         // The counts at the end are pushed by `finish`.
-        if !collector.isOver, !complete.isEmpty || collector.hasTakenWarmUp { live.push(total, of: plan) }
+        if !collector.isOver, !complete.isEmpty || collector.hasTakenWarmUp {
+            live.collector?.publish(total, of: plan)
+        }
     }
 
     /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
@@ -116,7 +118,8 @@ struct RunWatch: RunObserver {
             take(collector.finish(&results, measured: measured))
             self.collector = collector
             noteBeginning(collector)
-            live.finish(collector.total, of: plan)
+            live.page?.publish(collector.total, of: plan)
+            live.collector?.finish(collector.total, of: plan)
         }
         display.clear()
     }
@@ -133,12 +136,12 @@ struct RunWatch: RunObserver {
         if let lost = log?.lost, lost > 0 {
             notes.append("the log of requests lacks \(lost) lines: its file is too slow")
         }
-        return notes + live.notes
+        return notes + [live.collector?.note].compactMap(\.self)
     }
 
     /// Notes the end of a warm-up, with which the counts begin anew.
     private mutating func noteBeginning(_ collector: IntervalCollector) {
-        if plan.warmup > 0, collector.measuring != measuring { live.renew() }
+        if plan.options.warmup > 0, collector.measuring != measuring { live.collector?.renew() }
         measuring = collector.measuring
     }
 
@@ -147,7 +150,7 @@ struct RunWatch: RunObserver {
             conditions.add(interval)
             interval.start &+= offset
             interval.end &+= offset
-            series.add(interval, of: plan.work)
+            series.add(interval, of: plan.options.work)
             for stream in streams {
                 let lines =
                     switch stream.format {

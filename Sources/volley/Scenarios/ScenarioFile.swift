@@ -1,22 +1,29 @@
 import UncurlLoad
 import UncurlText
 
-/// A checked scenario file: the requests of its steps, and the order of the steps.
+/// A checked scenario file: the requests of its steps, and the order of the steps. It numbers steps and variables in
+/// order while it is read.
 struct ScenarioFile {
+    private let file: String
     /// The steps' requests in the file's order, with their placeholders marked.
     private(set) var input = RequestInput()
     private(set) var slots = TemplateSlots()
     private(set) var keepsCookies = false
-    private(set) var scenarios: Scenarios
+    private(set) var scenarios = Scenarios([], steps: [])
+    private var steps: [ScenarioStep] = []
+    private var tables: [Scenarios.Table] = []
+    /// The initial value of each variable, by number.
+    private var values: [[UInt8]] = []
+    private var numbers: [String: Int] = [:]
+    private var fields: [String] = []
 
     init(path: String) throws(UsageError) {
         try self.init(try Files.read(path, for: "--scenario"), path)
     }
 
     init(_ bytes: [UInt8], _ path: String) throws(UsageError) {
-        var reader = ScenarioReader(file: path)
-        scenarios = try reader.read(ScenarioNode(file: path, try Self.tree(bytes, path)))
-        (input, slots, keepsCookies) = (reader.input, reader.slots, reader.keepsCookies)
+        file = path
+        try read(ScenarioNode(file: path, try Self.tree(bytes, path)))
     }
 
     /// Reads YAML if the file name says so, otherwise JSON.
@@ -28,7 +35,7 @@ struct ScenarioFile {
                 throw UsageError("\(quoted(path)), \(error)")
             }
         }
-        return try InputDocument.read(bytes, path, uniqueNames: true)
+        return try JSONTree.read(bytes, path, uniqueNames: true)
     }
 
     /// The summary that `volley check` prints.
@@ -39,22 +46,9 @@ struct ScenarioFile {
     }
 }
 
-/// Reads the parts of a scenario file, and numbers steps and variables in order.
-private struct ScenarioReader {
-    private let file: String
-    private(set) var input = RequestInput()
-    private(set) var slots = TemplateSlots()
-    private(set) var keepsCookies = false
-    private var steps: [ScenarioStep] = []
-    private var tables: [Scenarios.Table] = []
-    /// The initial value of each variable, by number.
-    private var values: [[UInt8]] = []
-    private var numbers: [String: Int] = [:]
-    private var fields: [String] = []
-
-    init(file: String) { self.file = file }
-
-    mutating func read(_ root: ScenarioNode) throws(UsageError) -> Scenarios {
+/// The parts of the file.
+extension ScenarioFile {
+    private mutating func read(_ root: ScenarioNode) throws(UsageError) {
         try root.check("$schema", "url", "fields", "cookies", "variables", "data", "steps", "scenarios")
         if let url = root["url"] { input.url = try url.text() }
         if let flag = root["cookies"] { keepsCookies = try flag.bool() }
@@ -65,10 +59,10 @@ private struct ScenarioReader {
         // The variables that every step may use. A value from an answer is known only after the step that extracts it.
         slots.variables = numbers
         if let node = root["fields"] { fields = try readFields(node) }
-        var all: [Scenarios.Scenario] = []
+        var all: [Scenario] = []
         if let node = root["steps"] {
             guard root["scenarios"] == nil else { throw node.problem("and scenarios exclude each other") }
-            all = [Scenarios.Scenario(name: "visit", weight: 1, try readVisit(node))]
+            all = [Scenario(name: "visit", weight: 1, try readVisit(node))]
         } else if let node = root["scenarios"] {
             for (index, node) in try node.elements().enumerated() {
                 slots.scenarioVariables = [:]
@@ -76,11 +70,11 @@ private struct ScenarioReader {
                 guard let steps = node["steps"] else { throw node.problem("has no steps") }
                 let name = try node["name"]?.text() ?? "scenario \(index + 1)"
                 let weight = UInt64(try node["weight"]?.count() ?? 1)
-                all.append(Scenarios.Scenario(name: name, weight: weight, try readVisit(steps)))
+                all.append(Scenario(name: name, weight: weight, try readVisit(steps)))
             }
         }
         guard !all.isEmpty else { throw root.problem("has neither steps nor scenarios") }
-        return Scenarios(all, steps: steps, tables: tables, variables: values)
+        scenarios = Scenarios(all, steps: steps, tables: tables, variables: values)
     }
 
     // MARK: Values
@@ -104,11 +98,11 @@ private struct ScenarioReader {
     private mutating func readTable(_ name: String, _ node: ScenarioNode) throws(UsageError) {
         try node.check("file", "order")
         guard let path = try node["file"]?.text(), !path.isEmpty else { throw node.problem("has no file") }
-        let order: RequestOrder =
+        let isRandom =
             switch try node["order"]?.text() {
-            case nil: .inOrder
-            case let text? where text.isSame(as: "in-order"): .inOrder
-            case let text? where text.isSame(as: "random"): .random
+            case nil: false
+            case let text? where text.isSame(as: "in-order"): false
+            case let text? where text.isSame(as: "random"): true
             case .some: throw node.problem("has an order that is neither in-order nor random")
             }
         // A relative path starts at the folder of the scenario file.
@@ -120,7 +114,7 @@ private struct ScenarioReader {
                 throw node.problem("has the column \(quoted(column)), whose name another value has")
             }
         }
-        tables.append(Scenarios.Table(first: first, rows: data.rows, order: order))
+        tables.append((first, data.rows, isRandom))
     }
 
     private mutating func protect(
@@ -180,9 +174,7 @@ private struct ScenarioReader {
         for node in try node.elements() {
             try node.check("weight", "steps")
             guard let steps = node["steps"] else { throw node.problem("has no steps") }
-            ways.append(
-                ScenarioPart.Way(weight: UInt64(try node["weight"]?.count() ?? 1), parts: try readParts(steps))
-            )
+            ways.append((UInt64(try node["weight"]?.count() ?? 1), try readParts(steps)))
         }
         guard !ways.isEmpty else { throw node.problem("has nothing to choose from") }
         return ways
@@ -359,5 +351,77 @@ private struct ScenarioReader {
             throw node.problem("is no JSON pointer: use such as /items/0/id (RFC 6901)")
         }
         return pointer
+    }
+}
+
+/// A part of a scenario file and its position: `"shop.json": steps[2].check`.
+struct ScenarioNode {
+    let tree: JSONTree
+    private let file: String
+    private let path: String
+
+    init(file: String, _ tree: JSONTree) { (self.file, self.tree, path) = (file, tree, "") }
+
+    private init(_ parent: ScenarioNode, _ tree: JSONTree, _ step: String) {
+        (file, self.tree) = (parent.file, tree)
+        path =
+            parent.path.isEmpty && step.begins(with: ".")
+            ? String(Substring(step.utf8.dropFirst())) : parent.path + step
+    }
+
+    /// The position in error messages.
+    var place: String { path.isEmpty ? quoted(file) : inputPlace.inMessages }
+
+    /// The position as the place of a request.
+    var inputPlace: InputPlace { InputPlace(file: file, path: path) }
+
+    func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }
+
+    /// The member of this name; nil where it is missing or null.
+    subscript(_ name: String) -> ScenarioNode? {
+        guard let value = tree.members?.first(where: { $0.0.isSame(as: name) })?.1 else { return nil }
+        return ScenarioNode(self, value, "." + name)
+    }
+
+    func elements() throws(UsageError) -> [ScenarioNode] {
+        guard let elements = tree.elements else { throw problem("is no array") }
+        return elements.enumerated().map { ScenarioNode(self, $1, "[\($0)]") }
+    }
+
+    /// The members in the file's order, including those that are null.
+    func members() throws(UsageError) -> [(name: String, value: ScenarioNode)] {
+        guard case .object(let members) = tree else { throw problem("is no object") }
+        return members.map { ($0, ScenarioNode(self, $1, "." + $0)) }
+    }
+
+    /// Requires an object with no members but these.
+    func check(_ names: String...) throws(UsageError) {
+        guard case .object(let members) = tree else { throw problem("is no object") }
+        for (name, _) in members where !names.contains(where: { $0.isSame(as: name) }) {
+            throw problem("has \(quoted(name)), which is unknown: there are \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// A text, or a number as it is written.
+    func text() throws(UsageError) -> String {
+        switch tree {
+        case .string(let text): return text
+        case .integer(let number): return String(number)
+        case .number(let digits): return digits
+        case .null, .bool, .array, .object: throw problem("is no text")
+        }
+    }
+
+    func bool() throws(UsageError) -> Bool {
+        guard let value = tree.bool else { throw problem("is neither true nor false") }
+        return value
+    }
+
+    /// An integer from 1 to a million.
+    func count() throws(UsageError) -> Int {
+        guard let number = tree.integer, (1...1_000_000).contains(number) else {
+            throw problem("is no whole number from 1 to 1000000")
+        }
+        return Int(number)
     }
 }

@@ -1,7 +1,7 @@
-/// The JSON Schema (draft 2020-12) of a scenario file, which `volley schema scenario` prints. `volley check` also
-/// checks what a schema cannot express, such as that a value is declared before it is used.
-enum ScenarioSchema {
-    static let text = #"""
+extension ScenarioFile {
+    /// The JSON Schema (draft 2020-12) of a scenario file, which `volley schema scenario` prints. `volley check` also
+    /// checks what a schema cannot express, such as that a value is declared before it is used.
+    static let schema = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "A scenario of volley",

@@ -1,3 +1,4 @@
+internal import CUncurlLinux
 internal import Glibc
 import UncurlLoad
 import UncurlReactor
@@ -13,7 +14,7 @@ struct RunProgressLine {
 
     init(descriptor: CInt = STDERR_FILENO, wanted: Bool, terminal: Bool? = nil) {
         self.descriptor = descriptor
-        isShown = wanted && (terminal ?? Terminal.isOne(descriptor))
+        isShown = wanted && (terminal ?? Self.isTerminal(descriptor))
     }
 
     /// Redraws the line in place. `elapsed` is the time since the start of the run, in nanoseconds.
@@ -28,12 +29,12 @@ struct RunProgressLine {
     /// The text of the line. Its rate is that of the last complete interval, as in the plots. A warm-up has no
     /// intervals, so its rate is the one since its counts last grew.
     mutating func next(_ snapshot: RunSnapshot, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) -> String {
-        if elapsed >= plan.warmup {
+        if elapsed >= plan.options.warmup {
             rate = series.points.last?.perSecond ?? rate
         } else {
             follow(snapshot.completed, at: elapsed)
         }
-        let columns = Terminal.size(of: descriptor).columns
+        let columns = Self.size(of: descriptor).columns
         return Self.text(snapshot, elapsed: elapsed, rate: rate, plan, columns: columns)
     }
 
@@ -80,14 +81,14 @@ struct RunProgressLine {
         let isLong = detail == .all || detail == .oneTime
         let seconds = fixed(Double(elapsed) / 1e9, 0)
         var parts = ["\(seconds) s"]
-        if isLong, let duration = plan.duration {
-            parts = ["\(seconds) s of \(Units.time(duration &+ plan.warmup))"]
-        } else if isLong, let requests = plan.requests {
+        if isLong, let duration = plan.options.duration {
+            parts = ["\(seconds) s of \(Units.time(duration &+ plan.options.warmup))"]
+        } else if isLong, let requests = plan.options.requests {
             parts.append("\(grouped(snapshot.completed)) of \(grouped(requests))")
         }
-        if elapsed < plan.warmup { parts.append("warming up") }
+        if elapsed < plan.options.warmup { parts.append("warming up") }
         let unit =
-            switch plan.work {
+            switch plan.options.work {
             case .requests: "requests/s"
             case .handshakes: "connections/s"
             }
@@ -102,5 +103,21 @@ struct RunProgressLine {
         parts.append("\(grouped(snapshot.errors)) errors")
         if detail != .bare { parts += snapshot.remarks.map { "\(grouped($0.value)) \($0.key)" }.sorted() }
         return parts
+    }
+}
+
+/// Properties of a terminal.
+extension RunProgressLine {
+    private static func isTerminal(_ descriptor: CInt) -> Bool {
+        guard isatty(descriptor) == 1 else { return false }
+        guard let name = unsafe getenv("TERM") else { return false }
+        return unsafe String(cString: name) != "dumb"
+    }
+
+    /// The size; 80 by 24 where the terminal does not report it.
+    static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 }

@@ -115,3 +115,51 @@ extension Rate {
         }
     }
 }
+
+extension Pause {
+    /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.
+    init(_ text: String, for flag: String) throws(UsageError) {
+        if text.begins(with: "exp:") {
+            self = .exponential(try Quantity.time(String(text.dropFirst(4)), for: flag, allowingZero: true))
+            return
+        }
+        let ends = text.parts(at: "-", most: 2).map(String.init)
+        let low = try Quantity.time(ends[0], for: flag, allowingZero: true)
+        guard ends.count == 2 else {
+            self = .fixed(low)
+            return
+        }
+        let high = try Quantity.time(ends[1], for: flag, allowingZero: true)
+        guard low <= high else { throw UsageError("\(flag) \(quoted(text)) ends before it begins: put the less first") }
+        self = .uniform(low, high)
+    }
+}
+
+extension Shard {
+    /// The most parts. No scheduler starts more at once.
+    private static var limit: Int { 100_000 }
+
+    /// Reads `2/8`, or `/8` with the index that a Kubernetes Indexed Job gives its pods.
+    ///
+    /// - Parameter completionIndex: the value of `JOB_COMPLETION_INDEX`.
+    init(_ text: String, completionIndex: String?) throws(UsageError) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = Int(parts[1]), (1...Self.limit).contains(count) else {
+            throw UsageError(
+                "--shard \(quoted(text)) is no part of a whole: use I/N such as 0/4, or /N in an Indexed Job"
+            )
+        }
+        let number = parts[0].isEmpty ? completionIndex ?? "" : String(parts[0])
+        guard let index = Int(number), index >= 0 else {
+            throw UsageError(
+                parts[0].isEmpty
+                    ? "--shard \(quoted(text)) names no part and JOB_COMPLETION_INDEX is not set: use I/\(count)"
+                    : "--shard \(quoted(text)) is no part of a whole: use I/N such as 0/\(count)"
+            )
+        }
+        guard index < count else {
+            throw UsageError("--shard \(quoted(text)) is beyond the last part: parts count from 0 to \(count - 1)")
+        }
+        self.init(index: index, count: count)
+    }
+}

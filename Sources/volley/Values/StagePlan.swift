@@ -25,7 +25,7 @@ enum StagePlan: Hashable, Sendable {
         self = isOfRates ? .rates(try Self.profile(stages.rates)) : .connections(try Self.crowd(stages.crowds))
     }
 
-    private static func profile(_ stages: [LoadProfile.Stage]) throws(UsageError) -> LoadProfile {
+    private static func profile(_ stages: [LoadStage<Rate>]) throws(UsageError) -> LoadProfile {
         let profile = LoadProfile(stages)
         guard profile.count > 0 else {
             throw UsageError("--stage: no request comes due in all stages: use higher rates")
@@ -34,7 +34,7 @@ enum StagePlan: Hashable, Sendable {
         return profile
     }
 
-    private static func crowd(_ stages: [CrowdProfile.Stage]) throws(UsageError) -> CrowdProfile {
+    private static func crowd(_ stages: [LoadStage<UInt64>]) throws(UsageError) -> CrowdProfile {
         let crowd = CrowdProfile(stages)
         guard (1...LoadOptions.connectionLimit).contains(crowd.peak) else {
             throw UsageError("--stage: at least 1 connection in some stage, and at most \(LoadOptions.connectionLimit)")
@@ -52,8 +52,8 @@ enum StagePlan: Hashable, Sendable {
 
 /// Collects the stages of a plan, part by part.
 private struct StageReader {
-    private(set) var rates: [LoadProfile.Stage] = []
-    private(set) var crowds: [CrowdProfile.Stage] = []
+    private(set) var rates: [LoadStage<Rate>] = []
+    private(set) var crowds: [LoadStage<UInt64>] = []
 
     mutating func take(_ part: Substring, of text: String) throws(UsageError) {
         switch part.isASCII ? part.lowercased() : nil {
@@ -68,9 +68,9 @@ private struct StageReader {
 
     private mutating func makeLinear(in text: String) throws(UsageError) {
         if let last = rates.popLast(), last.from == last.to {
-            rates.append(LoadProfile.Stage(duration: last.duration, from: rates.last?.to ?? .zero, to: last.to))
+            rates.append(LoadStage(duration: last.duration, from: rates.last?.to ?? .zero, to: last.to))
         } else if let last = crowds.popLast(), last.from == last.to {
-            crowds.append(CrowdProfile.Stage(duration: last.duration, from: crowds.last?.to ?? 0, to: last.to))
+            crowds.append(LoadStage(duration: last.duration, from: crowds.last?.to ?? 0, to: last.to))
         } else {
             throw UsageError("--stage \(quoted(text)): linear belongs once behind a stage, such as 1m@5k,linear")
         }
@@ -88,10 +88,10 @@ private struct StageReader {
         if halves[1].ends(with: "c") || halves[1].ends(with: "C") {
             let number = String(Substring(halves[1].utf8.dropLast()))
             let count = try Quantity.count(number, for: "--stage", allowingZero: true)
-            crowds.append(CrowdProfile.Stage(duration: duration, from: count, to: count))
+            crowds.append(LoadStage(duration: duration, from: count, to: count))
         } else {
             let rate = try Rate(String(halves[1]), for: "--stage", allowingZero: true)
-            rates.append(LoadProfile.Stage(duration: duration, from: rate, to: rate))
+            rates.append(LoadStage(duration: duration, from: rate, to: rate))
         }
     }
 }

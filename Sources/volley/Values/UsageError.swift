@@ -1,6 +1,8 @@
+internal import Glibc
 import UncurlLoad
 import UncurlLoadReports
 import UncurlLocust
+import UncurlText
 
 /// What is wrong with a command line, a file or a system limit, and how to correct it.
 ///
@@ -68,4 +70,35 @@ func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) 
 
 func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> Value) throws(UsageError) -> Value {
     do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
+}
+
+/// An environment variable of the program.
+func environment(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+}
+
+extension JSONTree {
+    /// Reads a file that is a JSON document.
+    static func read(
+        _ bytes: [UInt8],
+        _ file: String,
+        uniqueNames: Bool = false,
+        loneSurrogates: Bool = false
+    ) throws(UsageError) -> JSONTree {
+        do throws(JSONReader.Problem) {
+            return try JSONReader.read(bytes, uniqueNames: uniqueNames, loneSurrogates: loneSurrogates)
+        } catch {
+            let (line, column) = place(of: error.offset, in: bytes)
+            throw UsageError("\(quoted(file)) cannot be read as JSON: line \(line), column \(column): \(error)")
+        }
+    }
+
+    /// The line and the column of a byte, both counted from 1. Columns are characters of Unicode.
+    private static func place(of offset: Int, in bytes: [UInt8]) -> (line: Int, column: Int) {
+        let before = bytes[..<offset]
+        let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        // The bytes 0x80 to 0xBF continue a character.
+        return (before.count { $0 == 0x0A } + 1, before[start...].count { $0 & 0xC0 != 0x80 } + 1)
+    }
 }

@@ -1,0 +1,195 @@
+internal import Synchronization
+package import UncurlLoad
+package import UncurlReactor
+
+/// Answers GET /metrics during a run, on a loop of its own, so that a scrape does not delay the workers.
+package final class MetricsServer: Sendable {
+    package let port: UInt16
+    private let group: EventLoopGroup
+    private let listener: LoopBound<Listener>
+    private let page: MetricsPage
+
+    /// - Parameter port: the port on all addresses of this machine, of both families; 0 for any free port.
+    package init(port: UInt16, of plan: RunPlan) throws(Errno) {
+        let group = try EventLoopGroup(count: 1, name: "metrics")
+        let loop = group.loops[0]
+        let page = MetricsPage((MetricsText.text(plan.noMetrics, of: plan), false))
+        let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
+        loop.post {
+            let made: Result<LoopBound<Listener>, Errno>
+            do throws(Errno) {
+                let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
+                made = .success(LoopBound(listener, on: loop))
+            } catch {
+                made = .failure(error)
+            }
+            answer.update { $0 = made }
+        }
+        guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+        do throws(Errno) {
+            listener = try result.get()
+        } catch {
+            group.shutdown()
+            throw error
+        }
+        (self.group, self.page) = (group, page)
+        let known = Monitor<UInt16?>(nil)
+        let listener = listener
+        loop.post { known.update { $0 = listener.value.address.port ?? port } }
+        self.port = known.wait(atMost: .seconds(30), until: { $0 }) ?? port
+    }
+
+    package func publish(_ metrics: Metrics, of plan: RunPlan) {
+        let text = MetricsText.text(metrics, of: plan)
+        page.update { $0 = (text, false) }
+    }
+
+    /// Listens on both families, or on IPv4 only if that fails, as without IPv6 in the kernel.
+    private static func listen(
+        _ port: UInt16,
+        on loop: EventLoop,
+        _ accept: @escaping (consuming Socket) -> Void
+    ) throws(Errno) -> Listener {
+        if let both = try? Listener(on: loop, at: .v6(.any, port: port), accept: accept) { return both }
+        return try Listener(on: loop, at: .v4(.any, port: port), accept: accept)
+    }
+
+    /// Ends the server after the last figures have been scraped.
+    ///
+    /// - Parameter linger: how long to wait for that scrape, in nanoseconds.
+    package func stop(after linger: UInt64) {
+        if linger > 0 {
+            _ = page.wait(atMost: .nanoseconds(Int64(clamping: linger))) { $0.wasRead ? true : nil }
+        }
+        let listener = listener
+        listener.loop.post { listener.value.close() }
+        group.shutdown()
+    }
+}
+
+/// The current text, and whether it has been read.
+typealias MetricsPage = Monitor<(text: String, wasRead: Bool)>
+
+/// One scrape: a request's head, one answer, then the end. It belongs to the loop's thread.
+final class MetricsConnection: ReadinessHandler, TimerHandler {
+    private enum State {
+        case reading([UInt8])
+        case writing([UInt8], from: Int)
+        /// The server waits for the peer's FIN, so that no RST overtakes the answer.
+        case ending
+        case closed
+    }
+
+    /// The longest head of a request; no scraper's head is longer.
+    private static let headLimit = 16 << 10
+    private static let patience = Duration.seconds(10)
+
+    private let loop: EventLoop
+    private let page: MetricsPage
+    private var socket: Socket?
+    private var token: Token?
+    private var timer: TimerID?
+    private var state = State.reading([])
+
+    static func begin(_ socket: consuming Socket, on loop: EventLoop, _ page: MetricsPage) {
+        let connection = MetricsConnection(socket, on: loop, page)
+        connection.register()
+    }
+
+    private init(_ socket: consuming Socket, on loop: EventLoop, _ page: MetricsPage) {
+        (self.loop, self.page) = (loop, page)
+        self.socket = consume socket
+    }
+
+    private func register() {
+        guard let number = socket?.number, let token = try? loop.register(number, .read, self) else { return close() }
+        self.token = token
+        timer = loop.arm(at: loop.now.advanced(by: Self.patience), self)
+    }
+
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        close()
+    }
+
+    func ready(_ readiness: Readiness) {
+        switch state {
+        case .reading, .ending: read()
+        case .writing: write()
+        case .closed: break
+        }
+    }
+
+    private func read() {
+        guard let outcome = try? socket?.read(into: loop.readBuffer) else { return close() }
+        switch outcome {
+        case .wouldBlock: break
+        case .endOfStream: close()
+        case .bytes(let count):
+            guard case .reading(var head) = state else { return }
+            loop.readBuffer.withBytes(count) { bytes in for index in bytes.indices { head.append(bytes[index]) } }
+            if Self.isWhole(head) || head.count > Self.headLimit {
+                state = .writing(answer(to: head), from: 0)
+                write()
+            } else {
+                state = .reading(head)
+            }
+        }
+    }
+
+    private static func isWhole(_ head: [UInt8]) -> Bool {
+        head.indices.dropLast(3).contains { head[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }
+    }
+
+    private func answer(to head: [UInt8]) -> [UInt8] {
+        let words = String(decoding: head.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
+        let path = words.count == 3 ? words[1].prefix { $0 != "?" } : ""
+        switch (words.first, path) {
+        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", read(page))
+        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", read(page), hasContent: false)
+        case ("GET"?, _), ("HEAD"?, _): return Self.response("404 Not Found", "the metrics are at /metrics\n")
+        default: return Self.response("400 Bad Request", "GET /metrics\n")
+        }
+    }
+
+    /// The text for an answer.
+    private func read(_ page: MetricsPage) -> String {
+        page.update { $0.wasRead = true }
+        return page.withLock { $0.text }
+    }
+
+    private static func response(_ status: String, _ content: String, hasContent: Bool = true) -> [UInt8] {
+        let head =
+            "HTTP/1.1 \(status)\r\nContent-Type: \(MetricsText.contentType)\r\nContent-Length: \(content.utf8.count)\r\n"
+            + "Connection: close\r\n\r\n"
+        return Array((hasContent ? head + content : head).utf8)
+    }
+
+    private func write() {
+        guard case .writing(let bytes, var sent) = state, let token else { return }
+        do throws(Errno) {
+            while sent < bytes.count {
+                guard let outcome = try socket?.write(bytes.span.extracting(sent...)) else {
+                    // The socket is full. Reading stops, because unread bytes would wake the loop again and again.
+                    state = .writing(bytes, from: sent)
+                    try loop.setInterest(token, .write)
+                    return
+                }
+                sent += outcome
+            }
+        } catch {
+            return close()
+        }
+        state = .ending
+        try? loop.setInterest(token, .read)
+        socket?.shutdownWrite()
+    }
+
+    private func close() {
+        if let timer { loop.cancel(timer) }
+        if let token { loop.deregister(token) }
+        (timer, token) = (nil, nil)
+        socket = nil
+        state = .closed
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import CUncurlLinux
+import Glibc
+import UncurlHTTP1
+import UncurlLoad
+import UncurlReactor
+
+/// `volley part`: makes a part of a run that another process leads by messages on standard input and output.
+struct PartCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley part",
+        abstract: "Run a part of a run that `volley lead` leads, by messages on standard input and output.",
+        usage: "volley part"
+    )
+
+    /// Makes one run after another until the lead has closed. If a run cannot be made, the lead gets the reason, and
+    /// the status is 1; otherwise it is 0.
+    func perform() throws(UsageError) -> Verdict {
+        // This blocks the signal with which the pool's thread wakes this one, so it comes first.
+        _ = SignalWait()
+        let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
+        let pool = BlockingPool(name: "lead", threads: 1)
+        defer { withExtendedLifetime(pool) {} }
+        guard (try? link.begin(on: pool)) != nil else {
+            throw UsageError("no thread can be started for the lead's messages")
+        }
+        var hasRun = false
+        while let message = link.next() {
+            guard case .run(let arguments, let shard, let interval, let rate, let duration) = message else {
+                // A message about a run that is already over.
+                guard hasRun else { break }
+                continue
+            }
+            hasRun = true
+            do throws(UsageError) {
+                try Self.perform(
+                    try Self.invocation(
+                        arguments,
+                        shard: shard,
+                        interval: interval,
+                        rate: rate,
+                        duration: duration
+                    ),
+                    link
+                )
+            } catch {
+                link.send(.refused(error.description))
+                return .unusable
+            }
+        }
+        guard hasRun else {
+            throw UsageError("volley part is for `volley lead`, which tells it what to do on its standard input")
+        }
+        return .good
+    }
+
+    private static func invocation(
+        _ arguments: [String],
+        shard: String,
+        interval: UInt64,
+        rate: Rate?,
+        duration: UInt64?
+    ) throws(UsageError) -> Invocation {
+        guard var command = try? LoadCommand.parse(arguments) else {
+            throw UsageError("the lead's command line is not one of volley \(PackageVersion.text)")
+        }
+        command.shard = shard
+        // The lead decides on the result of a run.
+        (command.pace.searchMax, command.repeats, command.failIf, command.abortOnFail) = (nil, "1", [], false)
+        if rate != nil { command.pace.rate = "1" }
+        var invocation = try Invocation(command)
+        // The lead shows and writes the reports.
+        (invocation.reports, invocation.chatter) = ([], .quiet)
+        (invocation.metricsPort, invocation.collector) = (nil, nil)
+        invocation.interval = interval
+        if let duration { invocation.load.duration = duration }
+        if let rate {
+            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? Quantity.longest)
+        }
+        return invocation
+    }
+
+    private static func perform(_ invocation: Invocation, _ link: PartLink) throws(UsageError) {
+        let limits = SystemLimits.read()
+        let preflight = try orUsage(try Preflight(invocation.load, limits))
+        var stage = try RunStage(invocation, preflight, limits)
+        defer { stage.close() }
+        let plan = RunPlan(invocation.load, preflight)
+        let requests = try orUsage(try EngineRequests(plan, embedded: nil))
+        link.send(.ready(version: PackageVersion.text, threads: plan.threads))
+        guard let start = awaitStart(link) else { return }
+        var relay = PartRelay(link, plan, interval: invocation.interval)
+        _ = try stage.run(plan, requests, &relay, startAt: start)
+        // The lead notes what the figures say: it has all of them.
+        for note in plan.notes { link.send(.note(note)) }
+        link.send(.end)
+    }
+
+    /// The time of the start in milliseconds since 1970; nil if the lead has closed.
+    private static func awaitStart(_ link: PartLink) -> UInt64? {
+        while let message = link.next() {
+            switch message {
+            case .clock: link.send(.time(UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))))
+            case .start(let time): return time
+            default: return nil
+            }
+        }
+        return nil
+    }
+}
+
+/// Sends counts to the lead as they come.
+struct PartRelay: RunObserver {
+    let intervals: IntervalBoard?
+    let log: RequestLogBoard? = nil
+    let series = IntervalSeries()
+    /// Whether the lead has stopped the run or closed the connection.
+    private(set) var isToEnd = false
+    private let link: PartLink
+
+    init(_ link: PartLink, _ plan: RunPlan, interval: UInt64) {
+        self.link = link
+        intervals = IntervalBoard(length: interval, workers: plan.threads, shape: plan.noMetrics)
+    }
+
+    var span: UInt64 { max((intervals?.length ?? 0) / 4, 50_000_000) }
+
+    mutating func begin(startedAt: UInt64) {}
+
+    mutating func turn(elapsed: UInt64) {
+        let (messages, isClosed) = link.take()
+        let isStopped = messages.contains { if case .stop = $0 { true } else { false } }
+        if isStopped || isClosed { isToEnd = true }
+        tell()
+    }
+
+    private func tell() {
+        for part in intervals?.fetch() ?? [] { link.send(.interval(part)) }
+    }
+
+    mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
+        tell()
+        let begun = results.map(\.start).min() ?? .never
+        for (index, result) in results.enumerated() {
+            var result = result
+            // Times of this machine's clock mean nothing to another machine, so the start is relative.
+            result.start = Instant(nanoseconds: result.start.nanoseconds(since: begun))
+            result.end = Instant(nanoseconds: result.end.nanoseconds(since: begun))
+            link.send(.result(worker: index, result))
+        }
+    }
+}
