@@ -72,12 +72,11 @@ struct WalkTests {
                 URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
                 """,
                 "Uncurl": """
-                AttemptSteps BaseURL BuiltRequest ContentDecoder DataTaskDelegate DecodableResponseSerializer
-                EventMonitor HTTPRequest HTTPRequestSerializer HTTPSessionManagerVerbs ManagerCore
-                ManagerNotifications ManagerRequests ProgressOfAttempts ReceivedResponse RequestBody RequestDefaults
-                RequestOptions RequestPlanning Response ResponseFacts ResponseMaking ResponseSerializer
-                ResponseValidation TaskBehavior TaskDelegate TaskFinish TaskKinds TransferControl TransferList
-                TransferRun TransferWaiters URLSessionManager
+                BaseURL BuiltRequest DecodableResponseSerializer EventMonitor HTTPRequest HTTPRequestSerializer
+                HTTPSessionManager ManagerCore ManagerNotifications ManagerRequests ReceivedResponse RequestBody
+                RequestDefaults RequestOptions RequestPlanning Response ResponseSerializer ResponseValidation
+                TaskBehavior TaskDelegate TransferControl TransferProgress TransferRun URLSessionManager
+                URLSessionManagerTasks
                 """,
             ]) { $1 }
         ),
@@ -100,8 +99,8 @@ struct WalkTests {
                 UploadContent
                 """,
                 "Uncurl": """
-                HTTPRequest MultipartBody MultipartContent MultipartForm MultipartPart RequestBody RequestContent
-                RequestPlanning TaskKinds TransferRun
+                HTTPRequest MultipartContent MultipartForm RequestBody RequestPlanning RequestSerializer TransferRun
+                URLSessionManagerTasks
                 """,
             ]
         ),

@@ -1,3 +1,6 @@
+internal import Glibc
+internal import UncurlReactor
+
 /// Whether there is a network path to a host, or to any host.
 @frozen public enum ReachabilityStatus: Hashable, Sendable {
     /// The manager has not started, or has no result yet.
@@ -52,4 +55,74 @@
         case .reachable(.cellular): "Reachable via WWAN"
         }
     }
+}
+
+/// An observer of a ``ReachabilityManager``. It observes until it is released or cancelled.
+public final class ReachabilityObservation: Sendable {
+    private enum State {
+        case idle
+        /// The observer is being called on this thread.
+        case calling(UInt)
+        case cancelled
+        /// The observation was cancelled during the call on this thread.
+        case ending(UInt)
+    }
+
+    private let state = Monitor(State.idle)
+    private let body: @Sendable (ReachabilityStatus) -> Void
+
+    /// Called when the manager is released: no status follows.
+    let ended: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void, ended: @escaping @Sendable () -> Void = {}) {
+        self.body = body
+        self.ended = ended
+    }
+
+    /// Ends the observation. After this returns, no call begins, and none is under way on another thread. The observer
+    /// itself may call it.
+    ///
+    /// It waits for a call that is under way on another thread, so the caller must not hold a lock that the observer
+    /// waits for.
+    public func cancel() {
+        let own = Self.thread
+        let mustWait = state.withLock { state in
+            switch state {
+            case .idle, .cancelled:
+                state = .cancelled
+                return false
+            case .calling(let thread), .ending(let thread):
+                state = .ending(thread)
+                return thread != own
+            }
+        }
+        guard mustWait else { return }
+        // The observer's call may take longer than one wait.
+        while state.wait(
+            atMost: .seconds(3_600),
+            until: { state -> Bool? in
+                if case .cancelled = state { true } else { nil }
+            }
+        ) == nil {}
+    }
+
+    /// Called only on the manager's queue, one call at a time.
+    func tell(_ status: ReachabilityStatus) {
+        let begins = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .calling(Self.thread)
+            return true
+        }
+        guard begins else { return }
+        body(status)
+        state.update { state in
+            switch state {
+            case .calling: state = .idle
+            case .ending: state = .cancelled
+            case .idle, .cancelled: break
+            }
+        }
+    }
+
+    private static var thread: UInt { UInt(pthread_self()) }
 }
