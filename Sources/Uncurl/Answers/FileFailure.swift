@@ -68,7 +68,7 @@ extension OperationFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .output(let error?, let written):
-            "the output stream failed after \(written) bytes: \(ErrorText.of(error))"
+            "the output stream failed after \(written) bytes: \(error.sentence)"
         case .output(nil, let written): "the output stream is full or closed after \(written) bytes"
         case .changedContent(let written):
             "the server's content has changed since the pause, and \(written) bytes of the old are in the output stream"

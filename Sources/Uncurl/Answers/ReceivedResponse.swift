@@ -30,7 +30,7 @@ public struct ReceivedResponse: Sendable {
     }
 
     /// The encoding that the charset of the content type names; nil where there is no charset or its name is unknown.
-    public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
+    public var charset: String.Encoding? { response?.textEncodingName.flatMap(String.Encoding.init(charset:)) }
 
     /// The same, but a name that is unknown is an error.
     package func knownCharset() throws(SerializationFailure) -> String.Encoding? {

@@ -163,7 +163,7 @@ extension ValidationFailure.Reason {
             "unacceptable status \(status) (\(HTTPURLResponse.localizedString(forStatusCode: status)))"
         case .contentType(let type, let acceptable):
             "unacceptable content type \(type ?? "(none)"), not of \(acceptable.joined(separator: ", "))"
-        case .rejected(let error): ErrorText.of(error)
+        case .rejected(let error): error.sentence
         }
     }
 
@@ -177,7 +177,7 @@ extension ValidationFailure.Reason {
 
 /// The failure as an `NSError` with AFNetworking's domain, codes and keys.
 extension ValidationFailure: CustomNSError {
-    public static var errorDomain: String { ResponseErrorKeys.domain }
+    public static var errorDomain: String { "com.alamofire.error.serialization.response" }
 
     /// `badServerResponse` (-1011) for a status, else `cannotDecodeContentData` (-1016).
     public var errorCode: Int {
@@ -187,7 +187,7 @@ extension ValidationFailure: CustomNSError {
     /// If there are several reasons, the underlying error holds those after the first. Otherwise it is
     /// ``serialization``, which may be nil.
     public var errorUserInfo: [String: Any] {
-        var info = ResponseErrorKeys.info(description, response, data)
+        var info = Self.info(description, response, data)
         if reasons.count > 1 {
             let rest = ValidationFailure(Array(reasons.dropFirst()), self)
             info[NSUnderlyingErrorKey] = rest as NSError
@@ -204,17 +204,13 @@ extension ValidationFailure: CustomNSError {
         fileURL = other.fileURL
         serialization = other.serialization
     }
-}
 
-/// AFNetworking's domain and keys.
-enum ResponseErrorKeys {
-    static let domain = "com.alamofire.error.serialization.response"
-    static let response = "com.alamofire.serialization.response.error.response"
-    static let data = "com.alamofire.serialization.response.error.data"
-
+    /// The user info of an answer's failure, under AFNetworking's keys.
     static func info(_ description: String, _ answer: URLResponse?, _ body: Data) -> [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: description, data: body]
-        if let answer { info[response] = answer }
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: description, "com.alamofire.serialization.response.error.data": body,
+        ]
+        if let answer { info["com.alamofire.serialization.response.error.response"] = answer }
         if let url = answer?.url { info[NSURLErrorFailingURLErrorKey] = url }
         return info
     }

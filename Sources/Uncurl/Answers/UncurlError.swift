@@ -125,7 +125,7 @@ extension UncurlError {
             return Row(failure.description, reason: Self.unbuilt, underlying: failure, code: .cannotOpenFile)
         case .adaptation(let error):
             return Row(
-                "an interceptor kept the request from being sent: \(ErrorText.of(error))",
+                "an interceptor kept the request from being sent: \(error.sentence)",
                 log: "an adapter threw: \(Self.words(of: error))",
                 reason: Self.unbuilt,
                 underlying: error,
@@ -160,7 +160,7 @@ extension UncurlError {
             )
         case .challenge(let error):
             return Row(
-                "a hook answered the server's challenge with an error: \(ErrorText.of(error))",
+                "a hook answered the server's challenge with an error: \(error.sentence)",
                 log: "a challenge was answered with an error: \(Self.words(of: error))",
                 reason: "The program refused the server's challenge.",
                 underlying: error,
@@ -186,7 +186,7 @@ extension UncurlError {
             )
         case .loading(let error):
             return Row(
-                ErrorText.of(error),
+                error.sentence,
                 log: "a loading class failed: \(Self.words(of: error))",
                 reason: "A loading class of the program failed the request.",
                 underlying: error,
@@ -194,7 +194,7 @@ extension UncurlError {
             )
         case .transport(let error):
             return Row(
-                ErrorText.of(error),
+                error.sentence,
                 log: Self.words(of: error),
                 reason: error.file != nil
                     ? "The file could not be read."
@@ -224,7 +224,7 @@ extension UncurlError {
             )
         case .retry(let error, let original):
             return Row(
-                "\(ErrorText.of(error)); before that, \(ErrorText.of(original))",
+                "\(error.sentence); before that, \(original.sentence)",
                 log: "\(Self.words(of: error)), after: \(original.words)",
                 reason: "The request failed, and the interceptor that was asked for a retry gave an error of its own.",
                 help: original.recoverySuggestion,
@@ -263,7 +263,7 @@ extension UncurlError {
     private static func words(of error: any Error) -> String {
         switch error {
         case let error as UncurlError: error.words
-        case let error as URLError: "\(ErrorText.of(error)) (\(error.code.rawValue))"
+        case let error as URLError: "\(error.sentence) (\(error.code.rawValue))"
         default: "\(error)"
         }
     }

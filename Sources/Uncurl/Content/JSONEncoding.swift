@@ -37,12 +37,8 @@ private struct ParametersText {
     /// The way to the value that is being written, which errors name.
     private var path: [Step] = []
 
-    private enum Step {
-        case member(String)
-        case element(Int)
-        /// An element of a set.
-        case anyElement
-    }
+    /// A member, or an element; an element of a set has neither name nor index.
+    private typealias Step = (name: String?, index: Int?)
 
     init(options: JSONEncoding) {
         self.options = options
@@ -64,16 +60,12 @@ private struct ParametersText {
             writer.word(value.description)
         case .string(let value): writer.string(value)
         case .data(let value): writer.string(try options.data.text(value))
-        case .date(let value):
-            switch try options.dates.outcome(value, at: place) {
-            case .text(let text): writer.string(text)
-            case .number(let seconds): try number(seconds)
-            }
+        case .date(let value): try write(options.dates.value(of: value, at: place), depth: depth)
         case .array(let elements):
             writer.openArray()
             for (index, element) in elements.enumerated() {
                 writer.separate(isFirst: index == 0, depth: depth)
-                try write(element, .element(index), depth: depth + 1)
+                try write(element, (nil, index), depth: depth + 1)
             }
             writer.closeArray(isEmpty: elements.isEmpty, depth: depth)
         case .set(let elements):
@@ -91,7 +83,7 @@ private struct ParametersText {
             for (index, member) in members.enumerated() {
                 writer.separate(isFirst: index == 0, depth: depth)
                 writer.name(member.name)
-                try write(member.value, .member(member.name), depth: depth + 1)
+                try write(member.value, (member.name, nil), depth: depth + 1)
             }
             writer.closeObject(isEmpty: members.isEmpty, depth: depth)
         }
@@ -100,10 +92,10 @@ private struct ParametersText {
     /// The way to the value, such as `a[1].b`.
     private var place: String {
         path.reduce(into: "") { text, step in
-            switch step {
-            case .member(let name): text += text.isEmpty ? name : ".\(name)"
-            case .element(let index): text += "[\(index)]"
-            case .anyElement: text += "[]"
+            if let name = step.name {
+                text += text.isEmpty ? name : ".\(name)"
+            } else {
+                text += "[\(step.index.map(String.init) ?? "")]"
             }
         }
     }
@@ -115,7 +107,7 @@ private struct ParametersText {
     }
 
     private mutating func number(_ value: Double) throws(ParameterFailure) {
-        guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: place, value)) }
+        guard let text = value.shortestText else { throw ParameterFailure(.notFinite(path: place, value)) }
         writer.word(text)
     }
 
@@ -126,7 +118,7 @@ private struct ParametersText {
         var written: [[UInt8]] = []
         for element in elements {
             writer.octets = []
-            try write(element, .anyElement, depth: depth)
+            try write(element, (nil, nil), depth: depth)
             written.append(writer.octets)
         }
         writer.octets = before

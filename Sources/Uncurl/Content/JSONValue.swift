@@ -22,7 +22,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     ///
     /// - Throws: ``JSONFailure``
     public init(reading data: Data) throws(JSONFailure) {
-        self = try JSONText.value(of: data, charset: nil)
+        try self.init(reading: data, charset: nil)
     }
 
     /// Whether the value is `null`.
@@ -260,14 +260,14 @@ extension JSONNumber: CustomStringConvertible {
     }
 }
 
-/// Reads JSON values from octets.
-enum JSONText {
+/// Reads values from octets.
+extension JSONValue {
     /// - Parameter charset: the charset of the content type. A JSON text is UTF-8 by its standard, whatever the server
     ///   claims, so the charset counts only where the octets are neither UTF-8 nor UTF-16 nor UTF-32.
-    static func value(of data: Data, charset: String.Encoding?) throws(JSONFailure) -> JSONValue {
-        let text = try utf8(data, charset: charset)
+    init(reading data: Data, charset: String.Encoding?) throws(JSONFailure) {
+        let text = try Self.utf8(data, charset: charset)
         do throws(JSONReader.Problem) {
-            return JSONValue(try JSONReader.read(text.span))
+            self.init(try JSONReader.read(text.span))
         } catch {
             throw JSONFailure(error)
         }
@@ -284,9 +284,9 @@ enum JSONText {
 
     /// The text in UTF-8 without a byte order mark. Octets that are that already are returned as they are.
     static func utf8(_ data: Data, charset: String.Encoding?) throws(JSONFailure) -> Data {
-        let encoding = TextEncoding.ofJSON(data, charset: charset)
-        if encoding == .utf8 { return TextEncoding.withoutMark(data) }
-        guard let text = TextEncoding.text(data, encoding) else {
+        let encoding = String.Encoding.ofJSON(data, charset: charset)
+        if encoding == .utf8 { return String.Encoding.withoutMark(data) }
+        guard let text = encoding.text(data) else {
             throw JSONFailure(JSONReader.Problem(.invalidUTF8, at: 0))
         }
         return Data(text.utf8)

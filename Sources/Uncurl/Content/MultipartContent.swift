@@ -7,7 +7,7 @@ public struct MultipartContent: Sendable {
     enum Kind: Sendable {
         case bytes([UInt8])
         case file(URL)
-        case stream(StreamSource)
+        case stream(length: UInt64?, isReplayable: Bool, open: @Sendable () throws -> any BlockingReader)
     }
 
     let kind: Kind
@@ -34,11 +34,7 @@ public struct MultipartContent: Sendable {
         opening: @escaping @Sendable () throws -> InputStream
     ) -> MultipartContent {
         MultipartContent(
-            kind: .stream(
-                StreamSource(length: length, isReplayable: true) {
-                    try OneStream.reader(of: try opening())
-                }
-            )
+            kind: .stream(length: length, isReplayable: true, open: { try OneStream.reader(of: try opening()) })
         )
     }
 
@@ -46,13 +42,7 @@ public struct MultipartContent: Sendable {
     /// form fails with ``MultipartFailure/notReplayable``.
     public static func stream(_ stream: sending InputStream, length: UInt64? = nil) -> MultipartContent {
         let stream = OneStream(stream)
-        return MultipartContent(kind: .stream(StreamSource(length: length, isReplayable: false) { try stream.open() }))
-    }
-
-    struct StreamSource: Sendable {
-        let length: UInt64?
-        let isReplayable: Bool
-        let open: @Sendable () throws -> any BlockingReader
+        return MultipartContent(kind: .stream(length: length, isReplayable: false, open: { try stream.open() }))
     }
 }
 
@@ -89,11 +79,11 @@ final class MultipartStreamReader: BlockingReader {
     private let reader: any BlockingReader
     private let given = Mutex<UInt64>(0)
 
-    init(_ part: String, _ source: MultipartContent.StreamSource) throws {
+    init(_ part: String, _ length: UInt64?, _ open: () throws -> any BlockingReader) throws {
         self.part = part
-        declared = source.length
+        declared = length
         do {
-            reader = try source.open()
+            reader = try open()
         } catch let error as ContentUsedUp {
             throw error
         } catch {

@@ -177,10 +177,10 @@ struct MultipartPart: Sendable {
             switch content.kind {
             case .bytes(let bytes): .bytes(bytes)
             case .file(let url): .file(try MultipartPart.file(url))
-            case .stream(let source):
+            case .stream(let length, let isReplayable, let open):
                 .threaded(
-                    ThreadedBody(length: source.length, replayable: source.isReplayable) {
-                        try MultipartStreamReader(label, source)
+                    ThreadedBody(length: length, replayable: isReplayable) {
+                        try MultipartStreamReader(label, length, open)
                     }
                 )
             }
@@ -261,11 +261,10 @@ extension MultipartForm {
     public func write(to url: URL) async throws {
         try await write(to: url) { path throws(Errno) in
             let file = try WritableFile(creating: path)
-            return MultipartOutput { bytes throws(Errno) in
-                try file.write(bytes.span)
-            } finish: { () throws(Errno) in
-                try file.checkWrites()
-            }
+            return (
+                write: { bytes throws(Errno) in try file.write(bytes.span) },
+                finish: { () throws(Errno) in try file.checkWrites() }
+            )
         }
     }
 
@@ -323,7 +322,4 @@ extension MultipartForm {
 }
 
 /// The file that a form is written to.
-struct MultipartOutput {
-    let write: ([UInt8]) throws(Errno) -> Void
-    var finish: () throws(Errno) -> Void = {}
-}
+typealias MultipartOutput = (write: ([UInt8]) throws(Errno) -> Void, finish: () throws(Errno) -> Void)

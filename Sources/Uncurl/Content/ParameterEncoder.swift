@@ -86,11 +86,13 @@ final class ParameterNode {
     }
 }
 
-/// The encoder that is passed to a value's `encode(to:)`.
+/// The encoder that is passed to a value's `encode(to:)`, and its containers but for those with names.
 struct ParameterEncoder: Encoder {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let depth: Int
+    /// Whether it takes one value after the other.
+    var isArray = false
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -120,11 +122,13 @@ struct ParameterEncoder: Encoder {
         case let value as Data: node.content = .value(.data(value))
         case let value as Decimal: node.content = .value(.decimal(value))
         case let value as URL: node.content = .value(.string(value.absoluteString))
-        case let value as any UnorderedValues:
-            node.content = .value(.set(try value.parameters(at: path, depth: depth + 1)))
         default:
+            if let elements = try (value as? any Unordered)?.parameters(at: path, depth: depth + 1) {
+                node.content = .value(.set(elements))
+                return
+            }
             try value.encode(to: ParameterEncoder(node: node, codingPath: path, depth: depth))
-            if value is any UnorderedNames { node.sortNames() }
+            if value is any Unordered { node.sortNames() }
         }
     }
 
@@ -135,30 +139,72 @@ struct ParameterEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         node.becomeArray()
-        return ParameterUnkeyedContainer(node: node, codingPath: codingPath, depth: depth)
+        return ParameterEncoder(node: node, codingPath: codingPath, depth: depth, isArray: true)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        ParameterSingleContainer(node: node, codingPath: codingPath, depth: depth)
+        ParameterEncoder(node: node, codingPath: codingPath, depth: depth)
     }
 }
 
-/// Marks `Set`, which encodes itself like an array.
-private protocol UnorderedValues {
-    func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters]
+/// The values of an array, one after the other, or a single value.
+extension ParameterEncoder: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    var count: Int {
+        if case .array(let nodes) = node.content { nodes.count } else { 0 }
+    }
+
+    private func put(_ value: Parameters) { (isArray ? node.element() : node).content = .value(value) }
+
+    func encodeNil() throws { put(.null) }
+    func encode(_ value: Bool) throws { put(.bool(value)) }
+    func encode(_ value: String) throws { put(.string(value)) }
+    func encode(_ value: Double) throws { put(.double(value)) }
+    func encode(_ value: Float) throws { put(Parameters(value)) }
+    func encode(_ value: Int) throws { put(Parameters(value)) }
+    func encode(_ value: Int8) throws { put(Parameters(value)) }
+    func encode(_ value: Int16) throws { put(Parameters(value)) }
+    func encode(_ value: Int32) throws { put(Parameters(value)) }
+    func encode(_ value: Int64) throws { put(Parameters(value)) }
+    func encode(_ value: UInt) throws { put(Parameters(value)) }
+    func encode(_ value: UInt8) throws { put(Parameters(value)) }
+    func encode(_ value: UInt16) throws { put(Parameters(value)) }
+    func encode(_ value: UInt32) throws { put(Parameters(value)) }
+    func encode(_ value: UInt64) throws { put(Parameters(value)) }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        let inner = isArray ? nested() : ParameterEncoder(node: node, codingPath: codingPath, depth: depth + 1)
+        try Self.encode(value, into: inner.node, at: inner.codingPath, depth: inner.depth)
+    }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        nested().container(keyedBy: keyType)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
+    func superEncoder() -> any Encoder { nested() }
+
+    private func nested() -> ParameterEncoder {
+        let path = codingPath + [ParameterKey(index: count)]
+        return ParameterEncoder(node: node.element(), codingPath: path, depth: depth + 1)
+    }
 }
 
-extension Set: UnorderedValues where Element: Encodable {
-    fileprivate func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters] {
+/// Marks the collections whose order differs from process to process. A `Set` encodes itself like an array; the names
+/// of a `Dictionary` are sorted, so that equal requests are written equally.
+private protocol Unordered {
+    /// The elements of a set; nil for a dictionary.
+    func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters]?
+}
+
+extension Set: Unordered where Element: Encodable {
+    fileprivate func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters]? {
         try map { try ParameterEncoder.parameters(of: $0, at: path, depth: depth) }
     }
 }
 
-/// Marks `Dictionary`, whose order differs from process to process. Its names are sorted, so that equal requests are
-/// written equally.
-private protocol UnorderedNames {}
-
-extension Dictionary: UnorderedNames {}
+extension Dictionary: Unordered {
+    fileprivate func parameters(at path: [any CodingKey], depth: Int) throws -> [Parameters]? { nil }
+}
 
 /// An object that is being encoded. A class and its superclass may write to the same node through separate containers.
 struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -206,72 +252,6 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     private func nested(_ key: any CodingKey, _ node: ParameterNode) -> ParameterEncoder {
         ParameterEncoder(node: node, codingPath: codingPath + [key], depth: depth + 1)
-    }
-}
-
-/// Takes one value after the other, or a single one. The encoders of both kinds need the same functions.
-protocol ParameterTaker {
-    func put(_ value: Parameters)
-}
-
-extension ParameterTaker {
-    func encodeNil() throws { put(.null) }
-    func encode(_ value: Bool) throws { put(.bool(value)) }
-    func encode(_ value: String) throws { put(.string(value)) }
-    func encode(_ value: Double) throws { put(.double(value)) }
-    func encode(_ value: Float) throws { put(Parameters(value)) }
-    func encode(_ value: Int) throws { put(Parameters(value)) }
-    func encode(_ value: Int8) throws { put(Parameters(value)) }
-    func encode(_ value: Int16) throws { put(Parameters(value)) }
-    func encode(_ value: Int32) throws { put(Parameters(value)) }
-    func encode(_ value: Int64) throws { put(Parameters(value)) }
-    func encode(_ value: UInt) throws { put(Parameters(value)) }
-    func encode(_ value: UInt8) throws { put(Parameters(value)) }
-    func encode(_ value: UInt16) throws { put(Parameters(value)) }
-    func encode(_ value: UInt32) throws { put(Parameters(value)) }
-    func encode(_ value: UInt64) throws { put(Parameters(value)) }
-}
-
-/// An array that is being encoded.
-struct ParameterUnkeyedContainer: UnkeyedEncodingContainer, ParameterTaker {
-    let node: ParameterNode
-    let codingPath: [any CodingKey]
-    let depth: Int
-
-    var count: Int {
-        if case .array(let nodes) = node.content { nodes.count } else { 0 }
-    }
-
-    func put(_ value: Parameters) { node.element().content = .value(value) }
-
-    func encode<Value: Encodable>(_ value: Value) throws {
-        let path = codingPath + [ParameterKey(index: count)]
-        try ParameterEncoder.encode(value, into: node.element(), at: path, depth: depth + 1)
-    }
-
-    func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        nested().container(keyedBy: keyType)
-    }
-
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nested().unkeyedContainer() }
-    func superEncoder() -> any Encoder { nested() }
-
-    private func nested() -> ParameterEncoder {
-        let path = codingPath + [ParameterKey(index: count)]
-        return ParameterEncoder(node: node.element(), codingPath: path, depth: depth + 1)
-    }
-}
-
-/// A value that is no container.
-struct ParameterSingleContainer: SingleValueEncodingContainer, ParameterTaker {
-    let node: ParameterNode
-    let codingPath: [any CodingKey]
-    let depth: Int
-
-    func put(_ value: Parameters) { node.content = .value(value) }
-
-    func encode<Value: Encodable>(_ value: Value) throws {
-        try ParameterEncoder.encode(value, into: node, at: codingPath, depth: depth + 1)
     }
 }
 

@@ -245,18 +245,14 @@ extension QueryEncoding {
         case .integer(let value): return String(value)
         case .unsigned(let value): return String(value)
         case .double(let value):
-            guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: leaf.name, value)) }
+            guard let text = value.shortestText else { throw ParameterFailure(.notFinite(path: leaf.name, value)) }
             return text
         case .decimal(let value):
             guard value.isFinite else { throw ParameterFailure(.notFinite(path: leaf.name, .nan)) }
             return value.description
         case .string(let value): return value
         case .data(let value): return try data.text(value)
-        case .date(let value):
-            switch try dates.outcome(value, at: leaf.name) {
-            case .text(let text): return text
-            case .number(let number): return NumberText.of(number) ?? ""
-            }
+        case .date(let value): return try text(of: (leaf.name, dates.value(of: value, at: leaf.name)))
         }
     }
 }

@@ -52,7 +52,7 @@ public struct RequestCompression: Sendable {
             }
         }
         var request = request
-        request.httpBody = try Deflater.compress(body, coding)
+        request.httpBody = try coding.compressed(body)
         request.setValue(coding.rawValue, forHTTPHeaderField: "Content-Encoding")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         return request
@@ -78,16 +78,16 @@ extension CompressionFailure: LocalizedError, CustomStringConvertible {
     }
 }
 
-/// Compresses data with zlib in one call. zlib's pointers do not leave this type.
-enum Deflater {
+/// Compresses data with zlib in one call. zlib's pointers do not leave this extension.
+extension RequestCompression.Coding {
     private static let step = 64 << 10
 
-    static func compress(_ data: Data, _ coding: RequestCompression.Coding) throws(CompressionFailure) -> Data {
+    fileprivate func compressed(_ data: Data) throws(CompressionFailure) -> Data {
         // zlib keeps the address of its stream.
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         defer { unsafe stream.deallocate() }
-        guard unsafe uncurl_deflateInit2(stream, Z_DEFAULT_COMPRESSION, windowBits(coding)) == Z_OK else {
+        guard unsafe uncurl_deflateInit2(stream, Z_DEFAULT_COMPRESSION, windowBits) == Z_OK else {
             throw .outOfMemory
         }
         defer { unsafe deflateEnd(stream) }
@@ -102,7 +102,7 @@ enum Deflater {
                 let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
                 unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: start)
                 unsafe stream.pointee.avail_in = uInt(bytes.count)
-                unsafe drain(stream, isLast ? Z_FINISH : Z_NO_FLUSH, into: &output)
+                unsafe Self.drain(stream, isLast ? Z_FINISH : Z_NO_FLUSH, into: &output)
             }
             if isLast { return output }
         }
@@ -115,7 +115,7 @@ enum Deflater {
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, count in
                 unsafe stream.pointee.next_out = buffer.baseAddress
                 unsafe stream.pointee.avail_out = uInt(step)
-                _ = unsafe deflate(stream, flush)
+                _ = unsafe CUncurlZlib.deflate(stream, flush)
                 count = unsafe step - Int(stream.pointee.avail_out)
             }
             output.append(contentsOf: bytes)
@@ -123,8 +123,8 @@ enum Deflater {
         }
     }
 
-    private static func windowBits(_ coding: RequestCompression.Coding) -> CInt {
-        switch coding {
+    private var windowBits: CInt {
+        switch self {
         case .deflate: 15
         case .gzip: 15 + 16
         }

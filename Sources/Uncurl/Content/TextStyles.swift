@@ -62,13 +62,10 @@ public import URLLoading
     /// The closure writes the date. What it throws becomes a ``ParameterFailure``.
     case formatted(@Sendable (Date) throws -> String)
 
-    enum Outcome {
-        case text(String)
-        case number(Double)
-    }
-
+    /// The text or the number that is written for a date.
+    ///
     /// - Parameter path: the position of the date, for the error.
-    func outcome(_ date: Date, at path: @autoclosure () -> String) throws(ParameterFailure) -> Outcome {
+    func value(of date: Date, at path: @autoclosure () -> String) throws(ParameterFailure) -> Parameters {
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path(), seconds)) }
         switch self {
@@ -79,21 +76,21 @@ public import URLLoading
                     .notExpressible(path: path(), kind: "a date beyond year 9999", format: "ISO 8601")
                 )
             }
-            return .text(date.formatted(.iso8601))
+            return .string(date.formatted(.iso8601))
         case .description:
             guard Self.yearsOfFourDigits.contains(seconds) else {
                 throw ParameterFailure(
                     .notExpressible(path: path(), kind: "a date beyond year 9999", format: "the calendar")
                 )
             }
-            return .text(date.description)
-        case .secondsSinceReferenceDate: return .number(date.timeIntervalSinceReferenceDate)
-        case .secondsSince1970: return .number(seconds)
+            return .string(date.description)
+        case .secondsSinceReferenceDate: return .double(date.timeIntervalSinceReferenceDate)
+        case .secondsSince1970: return .double(seconds)
         case .millisecondsSince1970:
             guard (seconds * 1000).isFinite else { throw ParameterFailure(.notFinite(path: path(), seconds)) }
-            return .number(seconds * 1000)
+            return .double(seconds * 1000)
         case .formatted(let format):
-            return .text(try ParameterFailure.wrapping { try format(date) })
+            return .string(try ParameterFailure.wrapping { try format(date) })
         }
     }
 
@@ -121,15 +118,14 @@ public import URLLoading
     }
 }
 
-/// Writes numbers, in the same way in every format.
-enum NumberText {
-    /// The shortest digits that read back as the same number. Integers have no fraction. Nil for a number that is not
-    /// finite.
-    static func of(_ number: Double) -> String? {
-        guard number.isFinite else { return nil }
+extension Double {
+    /// How every format writes the number: the shortest digits that read back as the same number. Integers have no
+    /// fraction. Nil for a number that is not finite.
+    var shortestText: String? {
+        guard isFinite else { return nil }
         // Up to 2^53 every integer is a double; beyond it, the form with an exponent is shorter. -0 keeps its sign.
-        guard let whole = Int64(exactly: number), whole.magnitude <= 1 << 53, whole != 0 || number.sign == .plus else {
-            return number.description
+        guard let whole = Int64(exactly: self), whole.magnitude <= 1 << 53, whole != 0 || sign == .plus else {
+            return description
         }
         return String(whole)
     }

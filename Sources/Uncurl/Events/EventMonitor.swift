@@ -96,8 +96,10 @@ struct Watchers: Sendable {
 
     var hearsDetails: Bool { monitors.contains { $0.hearsDetails } }
 
-    func tellDetail(_ detail: TransferDetail) {
-        let event = TransferEvent(transfer: transfer, kind: .detail(detail), time: .now)
+    /// Sends a step within an attempt to the monitors that hear of such steps. It is made only if there is one.
+    func tellDetail(_ detail: @autoclosure () -> TransferDetail) {
+        guard hearsDetails else { return }
+        let event = TransferEvent(transfer: transfer, kind: .detail(detail()), time: .now)
         for monitor in monitors where monitor.hearsDetails { monitor.queue.async { monitor.receive(event) } }
     }
 

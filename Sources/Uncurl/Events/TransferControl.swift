@@ -17,27 +17,14 @@ public final class TransferControl: Sendable {
         case finished
     }
 
-    /// The readers of the progress. Most transfers have none, and allocate nothing for them.
-    private struct Readers {
-        var upload: ProgressReaders?
-        var download: ProgressReaders?
-        var isOver = false
-        /// The progress of a segmented download; nil for other transfers, whose progress is that of their tasks.
-        var received: TransferProgress?
-    }
-
     /// Unique in the process.
     public var identifier: Int { watchers.transfer }
     let watchers: Watchers
-    private let reins = Mutex(Reins())
-
     private let list: TransferList
-    /// The index in the list: nil before the transfer is added, negative once it has been removed.
-    private let place = Mutex<Int?>(nil)
-    private let readers = Mutex(Readers())
+    private let reins: Mutex<Reins>
 
     init(_ monitors: [any EventMonitor], in list: TransferList, tag: String? = nil) {
-        label = Mutex(tag)
+        reins = Mutex(Reins(tag: tag))
         self.list = list
         watchers = Watchers(monitors)
     }
@@ -58,20 +45,20 @@ public final class TransferControl: Sendable {
 
     /// The received bytes of the response's content: the maximum over all attempts.
     public var downloadProgress: TransferProgress {
-        readers.withLock { $0.received } ?? furthest(tasks.map { TransferProgress(receivedBy: $0) })
+        reins.withLock { $0.received } ?? furthest(tasks.map { TransferProgress(receivedBy: $0) })
     }
 
     /// A sequence of the values of ``uploadProgress``.
-    func uploadProgressSequence() -> ProgressSequence { sequence(\.upload) }
+    func uploadProgressSequence() -> ProgressSequence { sequence(\.uploadReaders) }
 
     /// A sequence of the values of ``downloadProgress``.
-    func downloadProgressSequence() -> ProgressSequence { sequence(\.download) }
+    func downloadProgressSequence() -> ProgressSequence { sequence(\.downloadReaders) }
 
     /// Adds a reader. The current task reports to it at once; a later task finds it when it begins.
-    private func sequence(_ direction: WritableKeyPath<Readers, ProgressReaders?>) -> ProgressSequence {
-        let sequence = readers.withLock { readers in
-            let all = readers[keyPath: direction] ?? ProgressReaders(isOver: readers.isOver)
-            readers[keyPath: direction] = all
+    private func sequence(_ direction: WritableKeyPath<Reins, ProgressReaders?>) -> ProgressSequence {
+        let sequence = reins.withLock { reins in
+            let all = reins[keyPath: direction] ?? ProgressReaders(isOver: reins.isOver)
+            reins[keyPath: direction] = all
             return all.sequence()
         }
         if let task { tellReaders(of: task) }
@@ -79,7 +66,7 @@ public final class TransferControl: Sendable {
     }
 
     private func tellReaders(of task: URLSessionTask) {
-        let (upload, download) = readers.withLock { ($0.upload, $0.download) }
+        let (upload, download) = reins.withLock { ($0.uploadReaders, $0.downloadReaders) }
         guard upload != nil || download != nil, let teller = task.delegate as? any ProgressTeller else { return }
         if let upload { teller.tell(uploadTo: upload) }
         if let download { teller.tell(downloadTo: download) }
@@ -87,10 +74,10 @@ public final class TransferControl: Sendable {
 
     /// Records the progress of a segmented download. A smaller value than before is ignored.
     func note(received progress: TransferProgress) {
-        let download = readers.withLock { readers -> ProgressReaders? in
-            guard progress.completed >= readers.received?.completed ?? 0 else { return nil }
-            readers.received = progress
-            return readers.download
+        let download = reins.withLock { reins -> ProgressReaders? in
+            guard progress.completed >= reins.received?.completed ?? 0 else { return nil }
+            reins.received = progress
+            return reins.downloadReaders
         }
         download?.tell(progress)
     }
@@ -104,10 +91,9 @@ public final class TransferControl: Sendable {
     public var error: UncurlError? { reins.withLock { $0.error } }
 
     /// The request's ``RequestOptions/tag``.
-    public var tag: String? { label.withLock { $0 } }
-    private let label: Mutex<String?>
+    public var tag: String? { reins.withLock { $0.tag } }
 
-    func take(tag: String?) { label.withLock { $0 = tag } }
+    func take(tag: String?) { reins.withLock { $0.tag = tag } }
 
     /// Ends the request with ``UncurlError/cancelled``, unless all of its answer has come. If there are interceptors, a
     /// request whose answer was refused also ends with this error, because they could have sent it again.
@@ -117,7 +103,7 @@ public final class TransferControl: Sendable {
             let before = reins
             reins.state = .cancelled
             reins.untold += 1
-            reins.waiters = TransferWaiters()
+            reins.waiters = ([], nil)
             reins.run = nil
             reins.beginning = nil
             return before
@@ -134,7 +120,7 @@ public final class TransferControl: Sendable {
         if before.isLate { before.other?.expire() } else { before.other?.cancel() }
         before.step?.end(_Concurrency.CancellationError())
         before.run?()
-        before.waiters.end(self)
+        end(before.waiters)
     }
 
     /// Suspends the task, or keeps the next attempt from beginning.
@@ -152,21 +138,27 @@ public final class TransferControl: Sendable {
 
     /// Begins the transfer, or continues it after ``suspend()``.
     public func resume() {
-        let waiters = reins.withLock { reins -> TransferWaiters? in
+        let waiters = reins.withLock { reins -> Reins.Waiters? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
             reins.hasBegun = true
             reins.untold += 1
-            defer { reins.waiters = TransferWaiters() }
+            // A monitor that hears of the beginning may cancel the transfer by its tag.
+            if reins.place == nil { reins.place = list.add(self) }
+            defer { reins.waiters = ([], nil) }
             return reins.waiters
         }
         guard let waiters else { return }
-        // A monitor that hears of the beginning may cancel the transfer by its tag.
-        place.withLock { if $0 == nil { $0 = list.add(self) } }
         if !watchers.monitors.isEmpty { reins.withLock { $0.beginning.take() }?() }
         steer()
         tell(.resumed)
-        waiters.end(self)
+        end(waiters)
+    }
+
+    private func end(_ waiters: Reins.Waiters) {
+        for begin in waiters.begins { begin.resume() }
+        waiters.start?.yield(self)
+        waiters.start?.finish()
     }
 
     /// Lets the monitors hear of the beginning before any other event. Called before the first resume.
@@ -193,10 +185,16 @@ public final class TransferControl: Sendable {
     /// already here.
     private func steer() { follow(reins.withLock { $0.steer() }) }
 
-    private func follow(_ word: (steered: any Steered, runs: Bool)?) {
+    private func follow(_ word: Reins.Word?) {
         var word = word
-        while let (steered, runs) = word {
-            if runs { steered.resume() } else { steered.suspend() }
+        while let (task, other, runs) = word {
+            if runs {
+                task?.resume()
+                other?.resume()
+            } else {
+                task?.suspend()
+                other?.suspend()
+            }
             word = reins.withLock { reins in
                 reins.isSteered = false
                 return reins.steer()
@@ -332,7 +330,7 @@ public final class TransferControl: Sendable {
         }
         let limit = isLimited ? list.stepLimit : nil
         let isCancelled = reins.withLock { reins in
-            reins.step = Step(end: end, deadline: limit.map { .now + $0 })
+            reins.step = (end, limit.map { .now + $0 })
             return reins.state == .cancelled
         }
         if isCancelled { end(_Concurrency.CancellationError()) }
@@ -353,22 +351,16 @@ public final class TransferControl: Sendable {
     }
 
     func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {
-        let (run, timer) = reins.withLock { reins in
+        let (run, timer, left, upload, download) = reins.withLock { reins in
             if reins.state != .cancelled || error == nil { reins.state = .finished }
             reins.error = error
-            return (reins.run.take(), reins.timer.take())
+            reins.isOver = true
+            defer { reins.place = -1 }
+            return (reins.run.take(), reins.timer.take(), reins.place, reins.uploadReaders, reins.downloadReaders)
         }
         timer?.cancel()
-        let left = place.withLock { place in
-            defer { place = -1 }
-            return place
-        }
         if let left, left >= 0 { list.remove(at: left) }
         withExtendedLifetime(run) {}
-        let (upload, download) = readers.withLock { readers in
-            readers.isOver = true
-            return (readers.upload, readers.download)
-        }
         upload?.finish(uploadProgress)
         download?.finish(downloadProgress)
         guard !watchers.monitors.isEmpty else { return }
@@ -384,7 +376,17 @@ public final class TransferControl: Sendable {
 extension TransferControl {
     /// What a transfer is doing, and what it holds meanwhile. Only ``TransferControl`` changes it, under its lock.
     struct Reins {
+        /// What waits until the transfer is resumed or cancelled. `start` gets the control of one that has not begun.
+        typealias Waiters = (
+            begins: [CheckedContinuation<Void, Never>], start: AsyncStream<TransferControl>.Continuation?
+        )
+        /// The one of both that must be resumed or suspended.
+        typealias Word = (task: URLSessionTask?, other: TransferControl?, runs: Bool)
+
+        var tag: String?
         var state = State.initialized
+        /// The index in the list: nil before the transfer is added, negative once it has been removed.
+        var place: Int?
         /// Whether the transfer was ever resumed.
         var hasBegun = false
         var task: URLSessionTask?
@@ -400,9 +402,10 @@ extension TransferControl {
         /// suspend it.
         var runs = false
         var isSteered = false
-        var waiters = TransferWaiters()
-        /// The step between two tasks that the transfer waits for.
-        var step: Step?
+        var waiters: Waiters = ([], nil)
+        /// The step between two tasks that the transfer waits for, in a Swift task of its own. `end` ends the wait with
+        /// an error: the step's task is cancelled, and may continue. `deadline` is nil where the step has no limit.
+        var step: (end: @Sendable (any Error) -> Void, deadline: ContinuousClock.Instant?)?
         /// Tells the monitors of the beginning. The first resume or cancel takes it; nil without monitors.
         var beginning: (@Sendable () -> Void)?
         /// Cancels the Swift task that carries out the transfer.
@@ -410,63 +413,32 @@ extension TransferControl {
         /// The number of changes of the state that monitors have not been told of, and the end that follows them.
         var untold = 0
         var last: TransferEvent.Kind?
+        /// The readers of the progress. Most transfers have none, and allocate nothing for them.
+        var uploadReaders: ProgressReaders?
+        var downloadReaders: ProgressReaders?
+        /// Whether no progress follows.
+        var isOver = false
+        /// The progress of a segmented download; nil for other transfers, whose progress is that of their tasks.
+        var received: TransferProgress?
 
-        private var steered: (any Steered)? {
-            if let other { return other }
-            return task
-        }
+        init(tag: String?) { self.tag = tag }
 
         /// What must be resumed or suspended; nil where its state is right already.
-        mutating func steer() -> (steered: any Steered, runs: Bool)? {
-            guard !isSteered, let steered, state == .resumed || state == .suspended, runs != (state == .resumed) else {
-                return nil
-            }
+        mutating func steer() -> Word? {
+            guard !isSteered, other != nil || task != nil, state == .resumed || state == .suspended,
+                runs != (state == .resumed)
+            else { return nil }
             isSteered = true
             runs.toggle()
-            return (steered, runs)
+            return (other == nil ? task : nil, other, runs)
         }
-    }
-
-    /// A step that runs in a Swift task of its own.
-    struct Step {
-        /// Ends the wait for the step with this error. The step's task is cancelled, and may continue.
-        let end: @Sendable (any Error) -> Void
-        /// When the step's time is over; nil where it has no limit.
-        let deadline: ContinuousClock.Instant?
-    }
-
-    /// What a transfer resumes and suspends.
-    protocol Steered: AnyObject, Sendable {
-        func resume()
-        func suspend()
-    }
-}
-
-extension URLSessionTask: TransferControl.Steered {}
-extension TransferControl: TransferControl.Steered {}
-
-/// What waits until a transfer is resumed or cancelled.
-struct TransferWaiters {
-    var begins: [CheckedContinuation<Void, Never>] = []
-    /// Gets the control of a transfer that has not begun.
-    var start: AsyncStream<TransferControl>.Continuation?
-
-    func end(_ control: TransferControl) {
-        for begin in begins { begin.resume() }
-        start?.yield(control)
-        start?.finish()
     }
 }
 
 /// The requests of a manager that have begun and not ended.
 final class TransferList: Sendable {
     /// Each transfer stores its index, so that adding and removing one is cheap: every request does both.
-    private struct Places {
-        var transfers: [TransferControl?] = []
-        var free: [Int] = []
-    }
-
-    private let places = Mutex(Places())
+    private let places = Mutex<(transfers: [TransferControl?], free: [Int])>(([], []))
 
     /// How long a call of an interceptor may take; nil for any time.
     let stepLimit: Duration?

@@ -1,38 +1,36 @@
 internal import URLLoading
 internal import UncurlEngine
 
-/// The description of any error. Foundation's `localizedDescription` describes every error without a text of its own as
-/// "The operation could not be completed".
-enum ErrorText {
-    static func of(_ error: any Error) -> String {
-        switch error {
-        case let error as URLError: of(error)
+extension Error {
+    /// The description of any error. Foundation's `localizedDescription` describes every error without a text of its
+    /// own as "The operation could not be completed".
+    var sentence: String {
+        switch self {
+        case let error as URLError: error.words
         case let error as any LocalizedError: error.errorDescription ?? "\(error)"
         case let error as any CustomNSError: error.errorUserInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)"
-        default: "\(error)"
+        default: "\(self)"
         }
     }
+}
 
+extension URLError {
     /// The particular cause that URLLoading stores; else the error's own description, or a text for its code.
-    static func of(_ error: URLError) -> String {
-        if let file = error.file { return "the file \(file.path) cannot be loaded: \(fileWords(error))" }
-        let words = ownWords(error)
-        guard error.isUnsent, let url = error.userInfo[NSURLErrorFailingURLErrorKey] as? URL else { return words }
+    fileprivate var words: String {
+        if let file { return "the file \(file.path) cannot be loaded: \(fileWords)" }
+        let words = particulars ?? userInfo[NSLocalizedDescriptionKey] as? String ?? Self.words(for: code)
+        guard isUnsent, let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL else { return words }
         let name = url.host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
         let host = name + (url.port.map { ":\($0)" } ?? "")
         return "there is no connection to \(host), so nothing was sent to \(URLText.redacted(url)): \(words)"
     }
 
-    private static func ownWords(_ error: URLError) -> String {
-        error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
-    }
-
-    private static func fileWords(_ error: URLError) -> String {
-        switch error.code {
+    private var fileWords: String {
+        switch code {
         case .fileDoesNotExist: "there is no such file"
         case .noPermissionsToReadFile: "it may not be read"
         case .fileIsDirectory: "it is a folder"
-        default: error.particulars ?? words(for: error.code)
+        default: particulars ?? Self.words(for: code)
         }
     }
 

@@ -3,10 +3,13 @@ internal import Glibc
 internal import UncurlHTTP1
 
 /// Finds the text encoding of octets, and decodes them.
-enum TextEncoding {
-    static func named(_ charset: String) -> String.Encoding? {
+extension String.Encoding {
+    /// The encoding of a charset parameter, in any case: the one that the Encoding Standard (encoding.spec.whatwg.org
+    /// §4.2) has for this label, such as windows-1252 for `iso-8859-1`. Nil for an unknown name.
+    public init?(charset: String) {
         let name = charset.ascii?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-        return name.flatMap { Charset.byLabel[Substring($0)]?.encoding }
+        guard let name, let encoding = Charset.byLabel[Substring(name)]?.encoding else { return nil }
+        self = encoding
     }
 
     /// The encoding that a byte order mark names.
@@ -38,7 +41,7 @@ enum TextEncoding {
     /// A textual property list as UTF-8. Without a byte order mark it must be UTF-8 already: Foundation's decoder traps
     /// on numbers with octets that are not UTF-8.
     static func propertyList(_ data: Data) throws -> Data {
-        guard let text = text(data, marked(data) ?? .utf8) else { throw CocoaError(.propertyListReadCorrupt) }
+        guard let text = (marked(data) ?? .utf8).text(data) else { throw CocoaError(.propertyListReadCorrupt) }
         return Data(text.utf8)
     }
 
@@ -55,7 +58,7 @@ enum TextEncoding {
         }
     }
 
-    private static func utf8(_ data: Data) -> String? {
+    private static func utf8Text(_ data: Data) -> String? {
         do {
             return String(copying: try UTF8Span(validating: data.span))
         } catch {
@@ -64,27 +67,27 @@ enum TextEncoding {
     }
 
     /// Nil where the octets are not text in that encoding. A byte order mark is not part of the text.
-    static func text(_ data: Data, _ encoding: String.Encoding) -> String? {
-        switch encoding {
+    func text(_ data: Data) -> String? {
+        switch self {
         case .utf8, .ascii:
-            let plain = withoutMark(data)
-            guard encoding == .utf8 || plain.allSatisfy({ $0 < 0x80 }) else { return nil }
-            return utf8(plain)
+            let plain = Self.withoutMark(data)
+            guard self == .utf8 || plain.allSatisfy({ $0 < 0x80 }) else { return nil }
+            return Self.utf8Text(plain)
         case .isoLatin1: return String(String.UnicodeScalarView(data.lazy.map(Unicode.Scalar.init)))
-        case .utf16: return utf16(data, isLittleEndian: marked(data) == .utf16LittleEndian)
-        case .utf16BigEndian: return utf16(data, isLittleEndian: false)
-        case .utf16LittleEndian: return utf16(data, isLittleEndian: true)
-        case .utf32: return utf32(data, isLittleEndian: marked(data) == .utf32LittleEndian)
-        case .utf32BigEndian: return utf32(data, isLittleEndian: false)
-        case .utf32LittleEndian: return utf32(data, isLittleEndian: true)
+        case .utf16: return Self.utf16Text(data, isLittleEndian: Self.marked(data) == .utf16LittleEndian)
+        case .utf16BigEndian: return Self.utf16Text(data, isLittleEndian: false)
+        case .utf16LittleEndian: return Self.utf16Text(data, isLittleEndian: true)
+        case .utf32: return Self.utf32Text(data, isLittleEndian: Self.marked(data) == .utf32LittleEndian)
+        case .utf32BigEndian: return Self.utf32Text(data, isLittleEndian: false)
+        case .utf32LittleEndian: return Self.utf32Text(data, isLittleEndian: true)
         default:
-            guard let charset = Charset.byEncoding[encoding] else { return String(data: data, encoding: encoding) }
+            guard let charset = Charset.byEncoding[self] else { return String(data: data, encoding: self) }
             return charset.text(data)
         }
     }
 
     /// UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
-    private static func utf16(_ data: Data, isLittleEndian: Bool) -> String? {
+    private static func utf16Text(_ data: Data, isLittleEndian: Bool) -> String? {
         guard data.count.isMultiple(of: 2) else { return nil }
         var units: [UInt16] = []
         units.reserveCapacity(data.count / 2)
@@ -95,7 +98,7 @@ enum TextEncoding {
         return String(validating: units.first == 0xFEFF ? units[1...] : units[...], as: UTF16.self)
     }
 
-    private static func utf32(_ data: Data, isLittleEndian: Bool) -> String? {
+    private static func utf32Text(_ data: Data, isLittleEndian: Bool) -> String? {
         guard data.count.isMultiple(of: 4) else { return nil }
         var text = String.UnicodeScalarView()
         for index in stride(from: data.startIndex, to: data.endIndex, by: 4) {
@@ -111,15 +114,6 @@ enum TextEncoding {
     }
 }
 
-extension String.Encoding {
-    /// The encoding of a charset parameter, in any case: the one that the Encoding Standard (encoding.spec.whatwg.org
-    /// §4.2) has for this label, such as windows-1252 for `iso-8859-1`. Nil for an unknown name.
-    public init?(charset: String) {
-        guard let encoding = TextEncoding.named(charset) else { return nil }
-        self = encoding
-    }
-}
-
 /// A character encoding of the Encoding Standard (encoding.spec.whatwg.org, §4.2) with its labels, or one of UTF-32,
 /// which the standard lacks. A label means what servers mean by it: `latin1` and `us-ascii` are windows-1252, `gb2312`
 /// is gb18030.
@@ -128,7 +122,7 @@ extension String.Encoding {
 struct Charset {
     /// Foundation's encoding. One that Foundation does not name has CoreFoundation's number.
     let encoding: String.Encoding
-    /// iconv's name; nil for an encoding that ``TextEncoding`` decodes itself.
+    /// iconv's name; nil for an encoding that is decoded here.
     let converter: String?
     let labels: [Substring]
     /// Octets that iconv refuses and the standard does not.

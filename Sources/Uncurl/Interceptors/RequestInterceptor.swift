@@ -94,19 +94,26 @@ extension RequestInterceptor where Self == ClosureInterceptor {
     ) -> ClosureInterceptor { ClosureInterceptor(retry: decide) }
 }
 
-/// Counts how many interceptors wait for each other. An interceptor that sends a request through its own manager is
-/// called for that request too.
-enum InterceptionDepth {
-    /// The greatest depth. A credential that is fetched through a manager whose interceptor fetches another credential
-    /// has a depth of two; a depth beyond 16 is an endless recursion.
+/// What the current code is part of: an interceptor that sends a request through its own manager is called for that
+/// request too.
+enum Interception {
+    /// How many interceptors may wait for each other. A credential that is fetched through a manager whose interceptor
+    /// fetches another credential has a depth of two; a depth beyond 16 is an endless recursion.
     static let deepest = 16
 
     @TaskLocal private static var depth = 0
+    /// The interceptors whose refresh of a credential the current code belongs to.
+    @TaskLocal static var refreshing: Set<ObjectIdentifier> = []
 
     /// Runs an interceptor's code, one level deeper.
     static func within<Made>(_ body: () async throws -> Made) async throws -> Made {
         guard depth < deepest else { throw InterceptionFailure.tooDeep(limit: deepest) }
         return try await $depth.withValue(depth + 1, operation: body)
+    }
+
+    static func refreshing<Made>(for interceptor: AnyObject, _ refresh: () async throws -> Made) async throws -> Made {
+        let all = refreshing.union([ObjectIdentifier(interceptor)])
+        return try await $refreshing.withValue(all, operation: refresh)
     }
 }
 

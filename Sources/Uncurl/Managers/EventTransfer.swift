@@ -28,7 +28,7 @@ extension URLSessionManager {
         request.options.validation = validation
         return EventSource(after: lastEventID, limit: limit, policy: policy) { [request] in
             let transfer = EventTransfer(self, request)
-            return .init(wait: { try await transfer.wait(for: $0) }, open: { try await transfer.open($0) })
+            return (wait: { try await transfer.wait(for: $0) }, open: { try await transfer.open($0) })
         }
     }
 }
@@ -67,7 +67,7 @@ private final class EventTransfer: Sendable {
         request.options.deadline = nil
         let opening = StreamOpening(manager, request, ResponseValidation())
         control.lead(opening.control)
-        let stream = try await opening.begun().get()
+        let stream = try await opening.opened()
         guard stream.response.statusCode == 204 else { return stream }
         // The answer has no content, so this reads its end.
         var rest = stream.makeAsyncIterator()

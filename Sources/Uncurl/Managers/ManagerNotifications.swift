@@ -9,31 +9,31 @@ public import URLLoading
 /// posted on its delegate queue, and so are ``operationDidStart`` and ``taskDidResume`` for an operation.
 extension URLSessionManager {
     /// A task begins or resumes. The object is the task.
-    public static let taskDidResume = TaskNotification.didResume
+    public static let taskDidResume = Notification.Name.taskDidResume
     /// A task has been suspended. The object is the task.
-    public static let taskDidSuspend = TaskNotification.didSuspend
+    public static let taskDidSuspend = Notification.Name.taskDidSuspend
     /// A task has ended. The object is the task; the user info has the keys below.
-    public static let taskDidComplete = TaskNotification.didComplete
+    public static let taskDidComplete = Notification.Name.taskDidComplete
     /// The session is closed. The object is the session.
-    public static let sessionDidInvalidate = TaskNotification.sessionDidInvalidate
+    public static let sessionDidInvalidate = Notification.Name.sessionDidInvalidate
     /// A downloaded file is at its destination. The object is the download task.
-    public static let downloadTaskDidMoveFile = TaskNotification.didMoveFile
+    public static let downloadTaskDidMoveFile = Notification.Name.didMoveFile
     /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
-    public static let downloadTaskDidFailToMoveFile = TaskNotification.didFailToMoveFile
+    public static let downloadTaskDidFailToMoveFile = Notification.Name.didFailToMoveFile
 
     /// An ``HTTPRequestOperation`` begins, or continues after a pause. The object is the operation.
-    public static let operationDidStart = TaskNotification.operationDidStart
+    public static let operationDidStart = Notification.Name.operationDidStart
     /// An ``HTTPRequestOperation`` has ended or been paused. The object is the operation.
-    public static let operationDidFinish = TaskNotification.operationDidFinish
+    public static let operationDidFinish = Notification.Name.operationDidFinish
 
     /// The value that the serializer made; missing where it made none.
     public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
     /// The serializer of the task.
     public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
     /// The ``UncurlError`` of a failed task.
-    public static let errorKey = TaskNotification.errorKey
+    public static let errorKey = ManagerCore.errorKey
     /// The `URL` of a download's file, in place of the data.
-    public static let assetPathKey = TaskNotification.assetPathKey
+    public static let assetPathKey = ManagerCore.assetPathKey
     /// The content as `Data`.
     public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
     /// The `URLSessionTaskMetrics`, where the manager collects them.

@@ -62,7 +62,7 @@ extension URLSessionManager {
     ) async throws(UncurlError) -> ResponseStream {
         let opening = StreamOpening(self, request, validation)
         opening.control.resume()
-        return try await opening.begun().get()
+        return try await opening.opened()
     }
 }
 
@@ -111,7 +111,7 @@ final class StreamEnding: Sendable {
     /// reader, and the reader the server.
     func tell(of data: Data) async {
         let total = received.add(Int64(data.count), ordering: .relaxed).newValue
-        if control.watchers.hearsDetails { control.watchers.tellDetail(.streamed(data)) }
+        control.watchers.tellDetail(.streamed(data))
         let (delegate, session, task) = (taskEnd.delegate, taskEnd.session, chunks.task)
         guard !delegate.interests.isDisjoint(with: [.content, .received]) else { return }
         await withCheckedContinuation { continuation in
@@ -175,7 +175,7 @@ struct StreamTaskEnd: Sendable {
     /// Called when the request has ended: for the last attempt, after the handler.
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
         note(task, error)
-        core.post(TaskNotification.didComplete, task, error.map { [TaskNotification.errorKey: $0] })
+        core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
         delegate.open()
     }
 
@@ -251,15 +251,14 @@ extension URLSessionManager {
             var tellEnd: (@Sendable (UncurlError?) -> Void)?
             var failure: (any Error)?
             switch await opening.begun() {
-            case .failure(let error, let tell):
-                failure = error
-                tellEnd = { tell?($0 ?? error) }
-            case .stream(let stream):
+            case .failure(let failed):
+                failure = failed.error
+                tellEnd = { failed.tell?($0 ?? failed.error) }
+            case .success(let stream):
                 tellEnd = stream.ending.tellTask
                 do {
                     for try await frame in frames(stream) {
-                        let watchers = opening.control.watchers
-                        if watchers.hearsDetails { watchers.tellDetail(.streamedValue(frame)) }
+                        opening.control.watchers.tellDetail(.streamedValue(frame))
                         try await withCheckedThrowingContinuation { continuation in
                             queue.async { continuation.resume(with: Result { try each(frame) }) }
                         }

@@ -6,20 +6,14 @@ final class SegmentedDownload: Sendable {
     /// Thrown where the parts do not form one content. The content is then loaded again as a whole.
     private struct Unfit: Error {}
 
-    private struct State {
-        var plan: SegmentPlan?
-        var received: Int64 = 0
-        /// The failure of a connection, while other connections continue.
-        var failure: UncurlError?
-    }
-
     private let manager: URLSessionManager
     private let request: HTTPRequest
     private let destination: DownloadDestination?
     private let segments: Int
     /// The rates of one part. All connections together keep to those of the request.
     private let share: Throttle?
-    private let state = Mutex(State())
+    /// The failure is that of a connection, while other connections continue.
+    private let state = Mutex<(plan: SegmentPlan?, received: Int64, failure: UncurlError?)>((nil, 0, nil))
     /// The control of the whole download, which the request's deadline and tag apply to.
     let control: TransferControl
 
@@ -260,7 +254,7 @@ final class SegmentedDownload: Sendable {
     }
 
     private var validation: ResponseValidation {
-        request.options.validation(else: ResponseValidation(), manager.redirects)
+        request.options.validation(else: ResponseValidation(), manager.core.settings.options)
     }
 
     /// What the program's checks refuse of the whole file; see ``DownloadMove/refusal(_:_:by:)``.

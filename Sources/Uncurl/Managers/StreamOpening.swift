@@ -20,36 +20,29 @@ struct StreamOpening: Sendable {
         settings = manager.core.settings
         control = TransferControl(settings.monitors, in: manager.core.transfers, tag: request.options.tag)
         self.request = request.withProgressOfAllAttempts
-        self.validation = request.options.validation(else: validation, settings.redirects)
+        self.validation = request.options.validation(else: validation, settings.options)
         self.isHeld = isHeld
         control.tellFirst(.began(self.request))
     }
 
-    /// The outcome of a stream's request: the head of its answer has come, or the request has failed.
-    enum Begun: Sendable {
-        case stream(ResponseStream)
-        /// The second value is called after the handler, if the last attempt had a task.
-        case failure(UncurlError, (@Sendable (UncurlError) -> Void)?)
-
-        func get() throws(UncurlError) -> ResponseStream {
-            switch self {
-            case .stream(let stream): return stream
-            case .failure(let error, _): throw error
-            }
-        }
-    }
-
     /// A failed attempt.
-    private struct Failure: Error {
+    struct Failure: Error {
         let error: UncurlError
         let request: URLRequest?
         let response: HTTPURLResponse?
-        /// Reports the end of the attempt's task; nil where it had none.
+        /// Reports the end of the attempt's task; nil where it had none. The owner of a stream calls that of the last
+        /// attempt after its handler.
         let tell: (@Sendable (UncurlError) -> Void)?
     }
 
-    /// Carries out the request, which the caller has resumed. Cancelling the Swift task cancels the request.
-    func begun() async -> Begun {
+    /// Like ``begun()``, for a caller that only passes the failure on.
+    func opened() async throws(UncurlError) -> ResponseStream {
+        do throws(Failure) { return try await begun().get() } catch { throw error.error }
+    }
+
+    /// Carries out the request, which the caller has resumed, up to the head of its answer or to its failure.
+    /// Cancelling the Swift task cancels the request.
+    func begun() async -> Result<ResponseStream, Failure> {
         control.limit(by: request.options.deadline, on: settings.values.clock)
         return await withTaskCancellationHandler {
             await stream()
@@ -60,13 +53,13 @@ struct StreamOpening: Sendable {
 
     private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
 
-    private func stream() async -> Begun {
+    private func stream() async -> Result<ResponseStream, Failure> {
         await control.ready()
         var retryCount = 0
         while true {
             let failure: Failure
             do throws(Failure) {
-                return .stream(try await attempt(retryCount))
+                return .success(try await attempt(retryCount))
             } catch {
                 failure = error
             }
@@ -79,20 +72,22 @@ struct StreamOpening: Sendable {
                 error: failure.error,
                 isReplayable: request.isReplayable
             )
-            switch await steps.next(after: failed, of: request) {
-            case .end(let error): return ended(failure, error, retryCount)
-            case .again:
-                failure.tell?(failure.error)
-                retryCount += 1
-            }
+            if let end = await steps.next(after: failed, of: request) { return ended(failure, end, retryCount) }
+            failure.tell?(failure.error)
+            retryCount += 1
         }
     }
 
-    private func ended(_ failure: Failure, _ error: UncurlError, _ retryCount: Int) -> Begun {
+    private func ended(
+        _ failure: Failure,
+        _ error: UncurlError,
+        _ retryCount: Int
+    ) -> Result<ResponseStream, Failure> {
         let error = control.reason(for: error)
         if !isHeld { failure.tell?(error) }
         control.finish(failure.response?.statusCode, error, retryCount: retryCount)
-        return .failure(error, isHeld ? failure.tell : nil)
+        let tell = isHeld ? failure.tell : nil
+        return .failure(Failure(error: error, request: failure.request, response: failure.response, tell: tell))
     }
 
     private func attempt(_ retryCount: Int) async throws(Failure) -> ResponseStream {
@@ -110,7 +105,7 @@ struct StreamOpening: Sendable {
             given.take(adapted)
             plan = given
         } catch {
-            if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
+            control.watchers.tellDetail(.failedBeforeSending(error))
             throw Failure(error: error, request: built, response: nil, tell: nil)
         }
         let delegate = DataTaskDelegate(manager.core, plan.behavior)

@@ -109,11 +109,11 @@ final class TransferRun: Sendable {
         let request = request.withProgressOfAllAttempts
         let isHeld = control.state != .resumed
         if isHeld { await control.begun() }
-        if let deadline = request.options.deadline ?? settings.deadline {
+        if let deadline = request.options.deadline ?? settings.options.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }
         if isHeld { await control.ready() }
-        let validation = request.options.validation(else: serializer.validation, settings.redirects)
+        let validation = request.options.validation(else: serializer.validation, settings.options)
         var retryCount = 0
         var resumption = kind.resumption
         // The previous attempt. A background session keeps it until the next one is in its journal.
@@ -134,17 +134,14 @@ final class TransferRun: Sendable {
                 error: error,
                 isReplayable: request.isReplayable
             )
-            switch await cancellably({ await steps.next(after: failure, of: request) }) {
-            case .end(let error):
-                let reason = control.reason(for: error)
-                return await ended(response.failing(reason), attempt, completion)
-            case .again:
-                await told(attempt, response)
-                attempt.removeFile()
-                last = attempt
-                resumption = response.resumeData
-                retryCount += 1
+            if let end = await cancellably({ await steps.next(after: failure, of: request) }) {
+                return await ended(response.failing(control.reason(for: end)), attempt, completion)
             }
+            await told(attempt, response)
+            attempt.removeFile()
+            last = attempt
+            resumption = response.resumeData
+            retryCount += 1
         }
     }
 
@@ -211,7 +208,7 @@ final class TransferRun: Sendable {
     ) -> ResponseFacts {
         switch attempt {
         case .refused(let error, let request):
-            if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
+            control.watchers.tellDetail(.failedBeforeSending(error))
             control.watchers.tell(.serialized(statusCode: nil, error))
             return ResponseFacts(failing: error, request, retryCount: retryCount, resumeData: resumption)
         case .ended(let outcome, let delegate, let download):
@@ -340,11 +337,6 @@ extension TaskOutcome {
 
 /// Calls the interceptors before and after attempts, for requests of every kind.
 struct AttemptSteps: Sendable {
-    enum Next {
-        case again
-        case end(UncurlError)
-    }
-
     private let settings: ManagerCore.Snapshot
     private let control: TransferControl
     private let interceptors: [any RequestInterceptor]
@@ -366,7 +358,7 @@ struct AttemptSteps: Sendable {
         do {
             for interceptor in interceptors {
                 request = try await control.carry(isLimited: true) { [request] in
-                    try await InterceptionDepth.within { try await interceptor.adapt(request, for: attempt) }
+                    try await Interception.within { try await interceptor.adapt(request, for: attempt) }
                 }
             }
         } catch {
@@ -378,36 +370,35 @@ struct AttemptSteps: Sendable {
         return request
     }
 
-    /// Returns when the next attempt may begin, or returns the error that ends the request.
+    /// Returns when the next attempt may begin; or returns the error that ends the request.
     ///
     /// - Parameter request: the request of all attempts, before it was adapted.
-    func next(after failure: FailedAttempt, of request: HTTPRequest) async -> Next {
-        let next = await decided(failure, request)
-        if case .end = next, control.isCancelled { return .end(.cancelled) }
-        return next
+    func next(after failure: FailedAttempt, of request: HTTPRequest) async -> UncurlError? {
+        let end = await decided(failure, request)
+        return end != nil && control.isCancelled ? .cancelled : end
     }
 
-    private func decided(_ failure: FailedAttempt, _ request: HTTPRequest) async -> Next {
+    private func decided(_ failure: FailedAttempt, _ request: HTTPRequest) async -> UncurlError? {
         // The program has ended the attempt: by its task, its session or a hook.
-        if failure.error.isCancelled { return .end(failure.error) }
+        if failure.error.isCancelled { return failure.error }
         // The interceptors themselves failed, so calling them again would fail in the same way.
-        if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
+        if InterceptionFailure(beneath: failure.error) != nil { return failure.error }
         for interceptor in interceptors {
             let delay: Duration
             switch await decision(of: interceptor, failure) {
             case .doNotRetry: continue
             case .doNotRetryWithError(let error):
-                return .end(.retry(InterceptionFailure(beneath: error) ?? error, original: failure.error))
+                return .retry(InterceptionFailure(beneath: error) ?? error, original: failure.error)
             case .retry: delay = .zero
             case .retryAfter(let given): delay = given
             }
-            if let refusal = refusal(of: request, after: failure.error) { return .end(refusal) }
+            if let refusal = refusal(of: request, after: failure.error) { return refusal }
             control.watchers.tell(.retries(after: delay, failure.error))
             if delay > .zero { await control.wait(for: delay, on: settings.values.clock) }
             await control.ready()
-            return .again
+            return nil
         }
-        return .end(failure.error)
+        return failure.error
     }
 
     /// The error of a request whose content is read once and has been: no decision sends it again. Nil for any other.
@@ -421,7 +412,7 @@ struct AttemptSteps: Sendable {
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
         do {
             return try await control.carry(isLimited: true) {
-                try await InterceptionDepth.within { await interceptor.retry(failure) }
+                try await Interception.within { await interceptor.retry(failure) }
             }
         } catch {
             return .doNotRetryWithError(error)

@@ -23,7 +23,7 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
         return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
     }
 
@@ -34,7 +34,7 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<any Sendable>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
         let plan = TaskPlan(kind: .data, request: request, behavior: behavior)
         return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
     }
@@ -47,7 +47,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        let behavior = TaskBehavior(newBodyStream: body.newStream, uploadProgress: progress)
+        let behavior = RequestOptions().reporting(progress, nil).behavior(newBodyStream: body.newStream)
         return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
     }
 
@@ -70,7 +70,7 @@ extension URLSessionManager {
         let plan = TaskPlan(
             kind: .download(.request),
             request: request,
-            behavior: TaskBehavior(downloadProgress: progress)
+            behavior: RequestOptions().reporting(nil, progress).behavior()
         )
         return made(plan, serializer, destination, completion)
     }
@@ -83,7 +83,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let behavior = TaskBehavior(downloadProgress: progress)
+        let behavior = RequestOptions().reporting(nil, progress).behavior()
         let plan = TaskPlan(kind: .resumedDownload(data), request: nil, behavior: behavior)
         return made(plan, serializer, destination, completion)
     }
@@ -162,7 +162,7 @@ struct TaskPlan: Sendable {
     var request: URLRequest?
     var behavior = TaskBehavior.plain
     var priority: Float?
-    var hooks: HooksBox?
+    var hooks: Shared<TaskHooks>?
 
     /// Where the content goes, unless the task downloads it to a file.
     var content = TaskReport.Keeping.memory
@@ -247,7 +247,7 @@ struct TaskFinish: Sendable {
     let completion: @Sendable (ResponseFacts) -> Void
 
     private var validation: ResponseValidation {
-        RequestOptions().validation(else: serializer.validation, settings.redirects)
+        RequestOptions().validation(else: serializer.validation, settings.options)
     }
 
     func run(_ outcome: TaskOutcome) {

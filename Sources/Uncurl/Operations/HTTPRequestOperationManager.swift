@@ -10,16 +10,11 @@ public import URLLoading
 /// try operations.get("users/1") { response in print(response.value ?? "") }
 /// ```
 public final class HTTPRequestOperationManager: Sendable {
-    private struct Settings {
-        var credential: URLCredential?
-        var shouldUseCredentialStorage = true
-    }
-
     /// Provides the session, the base URL, the serializers, the policy and the completion queue.
     public let manager: HTTPSessionManager
     /// The queue on which operations run.
     public let operationQueue: OperationQueue
-    private let settings = Mutex(Settings())
+    private let settings = Mutex<(credential: URLCredential?, shouldUseCredentialStorage: Bool)>((nil, true))
 
     /// A manager of operations.
     ///

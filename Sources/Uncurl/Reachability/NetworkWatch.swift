@@ -9,13 +9,7 @@ final class NetworkWatch: Sendable {
 
     static let shared = NetworkWatch(resolver: Resolver())
 
-    private struct State {
-        var group: EventLoopGroup?
-        var home: LoopBound<Home>?
-        var next = 0
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(group: EventLoopGroup?, home: LoopBound<Home>?, next: Int)>((nil, nil, 0))
     let resolver: Resolver
     private let open: Opener
     private let folder: String
@@ -32,21 +26,19 @@ final class NetworkWatch: Sendable {
 
     deinit { resolver.shutdown() }
 
-    /// A listener's registration. It lasts until ``remove(_:)``.
-    struct Subscription: Sendable {
-        fileprivate let number: Int
-        let home: LoopBound<Home>
-    }
-
+    /// Adds a listener.
+    ///
     /// - Parameters:
+    ///   - host: nil for any host outside this machine's networks.
     ///   - tell: called on the watch's loop: once soon after this call, and after each possible change.
     ///   - failed: called in place of `tell` where the kernel cannot be asked.
+    /// - Returns: removes the listener.
     func add(
-        _ target: TargetReachability.Target,
+        _ host: String?,
         tell: @escaping @Sendable (ReachabilityStatus) -> Void,
         failed: @escaping @Sendable (Errno) -> Void
-    ) throws(Errno) -> Subscription {
-        let subscription = try state.withLock { state in
+    ) throws(Errno) -> @Sendable () -> Void {
+        let (number, home) = try state.withLock { state in
             Result { () throws(Errno) in
                 let home: LoopBound<Home>
                 if let known = state.home {
@@ -59,17 +51,11 @@ final class NetworkWatch: Sendable {
                     state.home = home
                 }
                 state.next += 1
-                return Subscription(number: state.next, home: home)
+                return (state.next, home)
             }
         }.get()
-        subscription.home.loop.post { [number = subscription.number, home = subscription.home] in
-            home.value.add(number, target, tell: tell, failed: failed)
-        }
-        return subscription
-    }
-
-    func remove(_ subscription: Subscription) {
-        subscription.home.loop.post { subscription.home.value.remove(subscription.number) }
+        home.loop.post { home.value.add(number, host, tell: tell, failed: failed) }
+        return { home.loop.post { home.value.remove(number) } }
     }
 
     /// The state that belongs to the loop.
@@ -98,7 +84,7 @@ final class NetworkWatch: Sendable {
 
         fileprivate func add(
             _ number: Int,
-            _ target: TargetReachability.Target,
+            _ host: String?,
             tell: @escaping @Sendable (ReachabilityStatus) -> Void,
             failed: @escaping @Sendable (Errno) -> Void
         ) {
@@ -111,7 +97,7 @@ final class NetworkWatch: Sendable {
                     return failed(error)
                 }
             }
-            let target = TargetReachability(target, self, tell)
+            let target = TargetReachability(host, self, tell)
             targets[number] = target
             if let state { target.networkChanged(state) }
         }
@@ -130,17 +116,12 @@ final class NetworkWatch: Sendable {
 }
 
 /// Finds out for one manager whether its target can be reached. It runs on the watch's loop.
-final class TargetReachability {
-    enum Target: Sendable, Hashable {
-        /// Any host outside this machine's networks.
-        case anyHost
-        case host(String)
-    }
-
+final class TargetReachability: TimerHandler {
     /// The pause before a failed look-up is tried again. Name servers are often known later than routes.
     static let retryDelay = Duration.seconds(5)
 
-    private let target: Target
+    /// Nil: any host outside this machine's networks.
+    private let host: String?
     /// The owner of this object.
     private unowned let home: NetworkWatch.Home
     private let tell: (ReachabilityStatus) -> Void
@@ -150,8 +131,8 @@ final class TargetReachability {
     private var lookup: Lookup?
     private var timer: TimerID?
 
-    init(_ target: Target, _ home: NetworkWatch.Home, _ tell: @escaping (ReachabilityStatus) -> Void) {
-        self.target = target
+    init(_ host: String?, _ home: NetworkWatch.Home, _ tell: @escaping (ReachabilityStatus) -> Void) {
+        self.host = host
         self.home = home
         self.tell = tell
     }
@@ -164,10 +145,7 @@ final class TargetReachability {
     /// Called when the network has changed, and when it is first known.
     func networkChanged(_ state: NetworkState) {
         begin()
-        switch target {
-        case .anyHost: finish(state.medium(of: .v4) ?? state.medium(of: .v6))
-        case .host(let host): resolve(host)
-        }
+        if let host { resolve(host) } else { finish(state.medium(of: .v4) ?? state.medium(of: .v6)) }
     }
 
     private func begin() {
@@ -217,18 +195,13 @@ final class TargetReachability {
     private func unresolved() {
         finish(nil)
         guard !isOver else { return }
-        let retry = Retry { [weak self] in
-            guard let self, let state = home.state else { return }
-            timer = nil
-            networkChanged(state)
-        }
-        timer = home.loop.arm(at: home.loop.now.advanced(by: Self.retryDelay), retry)
+        timer = home.loop.arm(at: home.loop.now.advanced(by: Self.retryDelay), self)
     }
 
-    private final class Retry: TimerHandler {
-        private let body: () -> Void
-        init(_ body: @escaping () -> Void) { self.body = body }
-        func timerFired(_ id: TimerID) { body() }
+    func timerFired(_ id: TimerID) {
+        guard !isOver, let state = home.state else { return }
+        timer = nil
+        networkChanged(state)
     }
 
     /// Asks for a route to each address. One reachable address is enough; the first one counts.

@@ -59,16 +59,8 @@ internal import UncurlReactor
 
 /// An observer of a ``ReachabilityManager``. It observes until it is released or cancelled.
 public final class ReachabilityObservation: Sendable {
-    private enum State {
-        case idle
-        /// The observer is being called on this thread.
-        case calling(UInt)
-        case cancelled
-        /// The observation was cancelled during the call on this thread.
-        case ending(UInt)
-    }
-
-    private let state = Monitor(State.idle)
+    /// The thread on which the observer is being called, 0 for none; and whether no call follows.
+    private let state = Monitor((thread: UInt(0), isCancelled: false))
     private let body: @Sendable (ReachabilityStatus) -> Void
 
     /// Called when the manager is released: no status follows.
@@ -87,41 +79,24 @@ public final class ReachabilityObservation: Sendable {
     public func cancel() {
         let own = Self.thread
         let mustWait = state.withLock { state in
-            switch state {
-            case .idle, .cancelled:
-                state = .cancelled
-                return false
-            case .calling(let thread), .ending(let thread):
-                state = .ending(thread)
-                return thread != own
-            }
+            state.isCancelled = true
+            return state.thread != 0 && state.thread != own
         }
         guard mustWait else { return }
         // The observer's call may take longer than one wait.
-        while state.wait(
-            atMost: .seconds(3_600),
-            until: { state -> Bool? in
-                if case .cancelled = state { true } else { nil }
-            }
-        ) == nil {}
+        while state.wait(atMost: .seconds(3_600), until: { $0.thread == 0 ? true : nil }) == nil {}
     }
 
     /// Called only on the manager's queue, one call at a time.
     func tell(_ status: ReachabilityStatus) {
         let begins = state.withLock { state in
-            guard case .idle = state else { return false }
-            state = .calling(Self.thread)
+            guard state.thread == 0, !state.isCancelled else { return false }
+            state.thread = Self.thread
             return true
         }
         guard begins else { return }
         body(status)
-        state.update { state in
-            switch state {
-            case .calling: state = .idle
-            case .ending: state = .cancelled
-            case .idle, .cancelled: break
-            }
-        }
+        state.update { $0.thread = 0 }
     }
 
     private static var thread: UInt { UInt(pthread_self()) }

@@ -4,14 +4,14 @@ internal import UncurlEngine
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
     /// Nil where nothing differs from the manager. Nearly every request is like that, and copies of it are cheap.
-    private var box: OptionsBox?
+    private var box: Shared<OptionValues>?
 
     /// Whether all settings are the manager's.
     var isPlain: Bool { box == nil }
 
     private var values: OptionValues {
         get { box?.values ?? OptionValues() }
-        set { box = OptionsBox(newValue) }
+        set { box = Shared(newValue) }
     }
 
     /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
@@ -124,9 +124,9 @@ public struct RequestOptions: Sendable {
     /// returns nil.
     public var hooks: TaskHooks? {
         get { hooksBox?.values }
-        set { values.hooksBox = newValue.map { HooksBox($0) } }
+        set { values.hooksBox = newValue.map { Shared($0) } }
     }
-    var hooksBox: HooksBox? { box?.values.hooksBox }
+    var hooksBox: Shared<TaskHooks>? { box?.values.hooksBox }
     /// Called with the head of the answer, before its content. It may end the request, or make a request for content in
     /// memory a download. It cannot turn a download, a stream or an operation into anything else, nor any request into
     /// a stream task.
@@ -181,7 +181,7 @@ public struct RequestOptions: Sendable {
         values.onResponse = onResponse
         values.uploadProgress = uploadProgress
         values.downloadProgress = downloadProgress
-        box = OptionsBox(values)
+        box = Shared(values)
     }
 }
 
@@ -206,17 +206,45 @@ struct OptionValues: Sendable {
     var sendsContentWithGET = false
     var deadline: Duration?
     var tag: String?
-    var hooksBox: HooksBox?
+    var hooksBox: Shared<TaskHooks>?
     var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 }
 
-/// A reference type, so that copying a request copies one reference.
-final class OptionsBox: Sendable {
-    let values: OptionValues
+/// A large value behind a reference, so that a copy copies one reference: the options of a request, or the sixteen
+/// closures of a task's hooks. Few requests and tasks have any.
+final class Shared<Value: Sendable>: Sendable {
+    let values: Value
 
-    init(_ values: OptionValues) { self.values = values }
+    init(_ values: Value) { self.values = values }
+}
+
+extension RequestOptions {
+    /// What the options want to be asked and told of a task.
+    var interests: TaskInterests {
+        var interests = TaskInterests.none
+        if isPlain { return interests }
+        if redirects != nil { interests.insert(.redirect) }
+        if caching != nil { interests.insert(.caching) }
+        if credential != nil { interests.insert(.challenge) }
+        if onResponse != nil { interests.insert(.response) }
+        if uploadProgress != nil { interests.insert(.sent) }
+        if downloadProgress != nil { interests = interests.union(.received).union(.written) }
+        return interests
+    }
+
+    /// The same options with these readers of the progress alone.
+    func reporting(
+        _ upload: (@Sendable (TransferProgress) -> Void)?,
+        _ download: (@Sendable (TransferProgress) -> Void)?
+    ) -> RequestOptions {
+        if upload == nil, download == nil, uploadProgress == nil, downloadProgress == nil { return self }
+        var (options, values) = (self, values)
+        (values.uploadProgress, values.downloadProgress) = (upload, download)
+        options.box = Shared(values)
+        return options
+    }
 }
 
 /// What happens to an answer that redirects.
@@ -244,10 +272,11 @@ extension RequestOptions {
     /// What is acceptable as the answer: what the request says, or else the usual, with the redirects that are not
     /// followed.
     ///
-    /// - Parameter managed: the manager's redirects, where the request has none of its own.
-    func validation(else usual: ResponseValidation, _ managed: RedirectBehavior?) -> ResponseValidation {
+    /// - Parameter manager: the manager's options, which apply where the request has none of its own.
+    func validation(else usual: ResponseValidation, _ manager: RequestOptions) -> ResponseValidation {
         if let validation { return validation }
-        guard case .doNotFollow? = redirects ?? managed, usual.statusCodes == ResponseValidation.successes else {
+        guard case .doNotFollow? = redirects ?? manager.redirects, usual.statusCodes == ResponseValidation.successes
+        else {
             return usual
         }
         var validation = usual

@@ -76,13 +76,6 @@ public struct TaskHooks: Sendable {
     }
 }
 
-/// Holds the sixteen closures of a task's hooks. Few tasks have hooks, so a task holds only a reference.
-final class HooksBox: Sendable {
-    let values: TaskHooks
-
-    init(_ values: TaskHooks) { self.values = values }
-}
-
 /// Closures for events of the whole session, called on its delegate queue.
 public struct SessionHooks: Sendable {
     /// The session is closed. The error is nil where the program closed it.
@@ -168,26 +161,22 @@ public struct ResumedOffset: Hashable, Sendable {
 /// A change within a change of the same thread does not wait. No lock of a thread serves here: between its read and its
 /// write, a change may be suspended and continue on another thread.
 final class ChangeTurns: Sendable {
-    enum Turn {
-        case own
-        /// The change happens within another one.
-        case inner
-    }
-
     private let place = DispatchSemaphore(value: 1)
     /// The thread whose turn it is; 0 for none.
     private let thread = Atomic<UInt>(0)
 
-    func begin() -> Turn {
+    /// - Returns: whether the turn begins here; false where the change happens within another one.
+    func begin() -> Bool {
         let current = UInt(pthread_self())
-        if thread.load(ordering: .relaxed) == current { return .inner }
+        if thread.load(ordering: .relaxed) == current { return false }
         place.wait()
         thread.store(current, ordering: .relaxed)
-        return .own
+        return true
     }
 
-    func end(_ turn: Turn) {
-        guard turn == .own else { return }
+    /// - Parameter isOwn: what ``begin()`` returned.
+    func end(_ isOwn: Bool) {
+        guard isOwn else { return }
         thread.store(0, ordering: .relaxed)
         place.signal()
     }

@@ -75,17 +75,14 @@ protocol ProgressTeller: AnyObject {
 
 /// The readers of a transfer's progress in one direction.
 final class ProgressReaders: Sendable {
-    private struct Readers {
-        var continuations: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
-        var count = 0
-        var most: Int64 = 0
-        var isOver = false
-    }
+    private typealias Readers = (
+        continuations: [Int: AsyncStream<TransferProgress>.Continuation], count: Int, most: Int64, isOver: Bool
+    )
 
     private let readers: Mutex<Readers>
 
     /// - Parameter isOver: whether the transfer has ended. Its sequences then end at once.
-    init(isOver: Bool) { readers = Mutex(Readers(isOver: isOver)) }
+    init(isOver: Bool) { readers = Mutex(([:], 0, 0, isOver)) }
 
     func sequence() -> ProgressSequence {
         let (values, continuation) = AsyncStream.makeStream(
@@ -134,8 +131,10 @@ extension HTTPRequest {
     var withProgressOfAllAttempts: HTTPRequest {
         guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
         var request = self
-        request.options.uploadProgress = options.uploadProgress.map { RisingProgress($0).tell }
-        request.options.downloadProgress = options.downloadProgress.map { RisingProgress($0).tell }
+        request.options = options.reporting(
+            options.uploadProgress.map { RisingProgress($0).tell },
+            options.downloadProgress.map { RisingProgress($0).tell }
+        )
         return request
     }
 }

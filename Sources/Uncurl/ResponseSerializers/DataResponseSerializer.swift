@@ -69,9 +69,9 @@ public struct StringResponseSerializer: ResponseSerializer {
 
     public func serialize(_ answer: ReceivedResponse) throws -> String {
         let content = try preprocessor(answer.content())
-        let stated = try encoding ?? answer.knownCharset() ?? TextEncoding.marked(content)
-        let used = stated ?? (TextEncoding.isUTF8(content) ? .utf8 : .isoLatin1)
-        guard let text = TextEncoding.text(content, used) else {
+        let stated = try encoding ?? answer.knownCharset() ?? String.Encoding.marked(content)
+        let used = stated ?? (String.Encoding.isUTF8(content) ? .utf8 : .isoLatin1)
+        guard let text = used.text(content) else {
             let isKnown = Charset.byEncoding[used]?.isAvailable ?? true
             throw SerializationFailure(isKnown ? .text(used) : .charset("\(used)"), answer: answer)
         }
@@ -124,7 +124,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
             return .null
         }
         do throws(JSONFailure) {
-            let value = try JSONText.value(of: content, charset: answer.charset)
+            let value = try JSONValue(reading: content, charset: answer.charset)
             return removesNulls ? value.removingNulls : value
         } catch {
             throw SerializationFailure(.json(error), answer: answer, underlying: error)

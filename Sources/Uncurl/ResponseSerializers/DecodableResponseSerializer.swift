@@ -114,9 +114,9 @@ extension JSONDecoder: ContentDecoder {
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        let text = try JSONText.utf8(content, charset: charset)
+        let text = try JSONValue.utf8(content, charset: charset)
         if !allowsJSON5, !assumesTopLevelDictionary {
-            try JSONText.check(text)
+            try JSONValue.check(text)
         } else if MarkRun.isTooLong(inText: text.span) {
             throw JSONFailure(JSONReader.Problem(.tooManyMarks(limit: MarkRun.limit), at: 0))
         }

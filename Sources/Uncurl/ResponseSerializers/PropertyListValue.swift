@@ -30,7 +30,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
             self = try BinaryPropertyList.value(of: data)
             return
         }
-        let text = try TextEncoding.propertyList(data)
+        let text = try String.Encoding.propertyList(data)
         guard !MarkRun.isTooLong(inText: text.span) else { throw Problem.tooManyMarks(limit: MarkRun.limit) }
         let object = try unsafe PropertyListSerialization.propertyList(from: text, options: [], format: nil)
         self = try Self(object, depth: 0)
@@ -77,10 +77,17 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         }
     }
 
-    private enum Problem: Error {
+    enum Problem: Error {
+        /// An object that is no part of a property list: sets, UIDs and others.
+        case unknownObject(UInt8)
         case unknown(String)
         case tooDeep
         case tooManyMarks(limit: Int)
+        case truncated
+        case invalid(String)
+        /// An object contains itself, or objects are shared so often that the list would have more values than its
+        /// octets can write, or far more text and data.
+        case tooLarge
     }
 
     private init(_ object: Any, depth: Int) throws {
@@ -109,16 +116,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
 
 /// Reads a binary property list (`bplist00`). Foundation's reader traps on lists that Foundation would not write.
 struct BinaryPropertyList {
-    enum Problem: Error {
-        case truncated
-        /// Sets, UIDs and other objects that are no part of a property list.
-        case unknownObject(UInt8)
-        case invalid(String)
-        case tooDeep
-        /// An object contains itself, or objects are shared so often that the list would have more values than its
-        /// octets can write, or far more text and data.
-        case tooLarge
-    }
+    typealias Problem = PropertyListValue.Problem
 
     private let data: Data
     private let offsetSize: Int
@@ -288,7 +286,7 @@ struct BinaryPropertyList {
     }
 
     private func text(_ octets: Data, _ encoding: String.Encoding) throws(Problem) -> String {
-        guard let text = TextEncoding.text(octets, encoding) else { throw .invalid("string") }
+        guard let text = encoding.text(octets) else { throw .invalid("string") }
         return text
     }
 }

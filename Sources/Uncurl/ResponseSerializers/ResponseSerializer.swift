@@ -41,36 +41,32 @@ extension ResponseSerializer {
     /// Validates the answer and makes a value of it. The outcome reports both failures.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
         let result = serialized(answer, refusal: validation.failure(of: answer))
-        return SerializedResponse(value: result.made.map { SerializedAnswer.value(of: $0) }, error: result.error)
+        return SerializedResponse(value: result.value.map { SerializedResponse.exact($0) }, error: result.error)
     }
 
     /// Reads the content of a refused answer too: it may be an error document.
-    func serialized(_ answer: ReceivedResponse, refusal: ValidationFailure?) -> SerializedAnswer {
+    func serialized(_ answer: ReceivedResponse, refusal: ValidationFailure?) -> SerializedResponse<any Sendable> {
         do {
-            return SerializedAnswer(made: try serialize(answer), error: refusal.map { .validation($0) })
+            return SerializedResponse(value: try serialize(answer), error: refusal.map { .validation($0) })
         } catch {
             let failure = SerializationFailure.wrapping(error, .other, answer: answer)
-            guard var refusal else { return SerializedAnswer(error: .serialization(failure)) }
+            guard var refusal else { return SerializedResponse(value: nil, error: .serialization(failure)) }
             // `noFile` says nothing about the content: the file of a refused download has been deleted.
             if case .noFile = failure.reason {} else { refusal.serialization = failure }
-            return SerializedAnswer(error: .validation(refusal))
+            return SerializedResponse(value: nil, error: .validation(refusal))
         }
     }
 }
 
-/// A ``SerializedResponse`` of any type of value.
-struct SerializedAnswer {
-    var made: (any Sendable)?
-    var error: UncurlError?
-
-    /// The made value with its static type. The call of `exact` opens the existential first, so that an optional value
-    /// stays as it is.
-    static func value<Value>(of made: any Sendable) -> Value {
-        func exact<Made>(_ made: Made) -> Value {
+extension SerializedResponse {
+    /// A made value with its static type. The inner call opens the existential first, so that an optional value stays
+    /// as it is.
+    static func exact(_ made: any Sendable) -> Value {
+        func opened<Made>(_ made: Made) -> Value {
             guard let value = made as? Value else { preconditionFailure("\(Made.self) was made, and no \(Value.self)") }
             return value
         }
-        return exact(made)
+        return opened(made)
     }
 }
 

@@ -166,6 +166,9 @@ private struct Evaluation {
     let policy: SecurityPolicy
     let trust: PeerTrust
     let host: String
+    /// The system's roots. They are read when a policy first needs them and then kept: reading takes some thirty
+    /// milliseconds.
+    private static let systemRoots = TrustStore.shared(.system)
 
     func run() throws(TrustFailure) {
         if policy.allowsInvalidCertificates, policy.validatesDomainName, hasNoPins {
@@ -229,7 +232,7 @@ private struct Evaluation {
                 throw TrustFailure(error, host: host)
             }
         }
-        switch SystemAnchors.load() {
+        switch Self.systemRoots.load() {
         case .success(let anchors): return try verified(anchors)
         case .failure(let error): throw failure(.rootsUnavailable, "\(error)")
         }
@@ -282,12 +285,4 @@ private struct Evaluation {
         let what = policy.pinningMode == .certificate ? "certificate" : "key"
         return failure(.noPinMatches(leafKey: key), "no \(what) of its chain is pinned; its own key is \(key)")
     }
-}
-
-/// The system's roots. They are read when a policy first needs them and then kept: reading takes some thirty
-/// milliseconds.
-private enum SystemAnchors {
-    private static let store = TrustStore.shared(.system)
-
-    static func load() -> Result<TrustAnchors, TrustStoreError> { store.load() }
 }

@@ -23,10 +23,10 @@ where Stream.Element == Data {
     public typealias Element = ServerSentEvent
 
     /// How an iterator gets its stream, and how it waits before it requests the stream again.
-    struct Connector: Sendable {
-        let wait: @Sendable (Duration) async throws -> Void
-        let open: @Sendable (_ lastEventID: String?) async throws -> Stream?
-    }
+    typealias Connector = (
+        wait: @Sendable (Duration) async throws -> Void,
+        open: @Sendable (_ lastEventID: String?) async throws -> Stream?
+    )
 
     private let lastEventID: String
     private let limit: Int
@@ -48,12 +48,14 @@ where Stream.Element == Data {
         wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
     ) {
-        let connector = Connector(wait: wait) { lastEventID in
-            // A stream may also end because its task was cancelled.
-            try Task.checkCancellation()
-            return try await open(lastEventID)
+        self.init(after: lastEventID, limit: limit, policy: policy) {
+            let checked: @Sendable (String?) async throws -> Stream? = { lastEventID in
+                // A stream may also end because its task was cancelled.
+                try Task.checkCancellation()
+                return try await open(lastEventID)
+            }
+            return (wait, checked)
         }
-        self.init(after: lastEventID, limit: limit, policy: policy) { connector }
     }
 
     /// - Parameter connector: is called once for each iterator, which holds the result until the sequence is over.

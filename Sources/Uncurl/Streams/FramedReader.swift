@@ -106,7 +106,7 @@ extension StreamFailure: LocalizedError, CustomStringConvertible {
             "an event is longer than \(limit) bytes; events(limit:) and serverSentEvents(limit:) set the limit"
         case .noEvent(let attempts): "the stream ended without an event in each of \(attempts) attempts"
         case .undecodableLine(let number, _, let underlying):
-            "line \(number) cannot be decoded: \(ErrorText.of(underlying))"
+            "line \(number) cannot be decoded: \(underlying.sentence)"
         }
     }
 }

@@ -143,10 +143,10 @@ struct DownloadMove {
                 NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: error,
             ]
             for (key, value) in (error as NSError).userInfo { facts[key] = value }
-            core.post(TaskNotification.didFailToMoveFile, task, facts)
+            core.post(.didFailToMoveFile, task, facts)
             return .stranded(.file(failure))
         }
-        core.post(TaskNotification.didMoveFile, task)
+        core.post(.didMoveFile, task)
         return .placed(place)
     }
 }

@@ -129,28 +129,20 @@ struct FilePlacement {
     /// Whether the file is already at its place and still has its old name too. That happens if a process is killed
     /// between the two steps of ``link(_:)``.
     private var isLinked: Bool {
-        guard let own = Inode(file), own.names > 1, Inode(place)?.number == own.number else { return false }
+        guard let own = facts(of: file), own.st_nlink > 1, isSame(own, facts(of: place)) else { return false }
+        guard file.lastPathComponent == place.lastPathComponent else { return true }
         let (folder, other) = (file.deletingLastPathComponent(), place.deletingLastPathComponent())
-        return file.lastPathComponent != place.lastPathComponent || Inode(folder)?.number != Inode(other)?.number
+        return !isSame(facts(of: folder), facts(of: other))
     }
 
     /// The file behind a name.
-    private struct Inode {
-        struct Number: Equatable {
-            let device: dev_t
-            let inode: ino_t
-        }
+    private func facts(of url: URL) -> stat? {
+        var facts = stat()
+        return unsafe lstat(url.path, &facts) == 0 ? facts : nil
+    }
 
-        let number: Number
-        /// The number of its names (hard links).
-        let names: nlink_t
-
-        init?(_ url: URL) {
-            var facts = stat()
-            guard unsafe lstat(url.path, &facts) == 0 else { return nil }
-            number = Number(device: facts.st_dev, inode: facts.st_ino)
-            names = facts.st_nlink
-        }
+    private func isSame(_ one: stat?, _ other: stat?) -> Bool {
+        one?.st_dev == other?.st_dev && one?.st_ino == other?.st_ino
     }
 
     /// - Returns: false if `source` is on another file system than the place.

@@ -24,12 +24,10 @@ final class ManagerCore: Sendable {
         var notificationCenter: NotificationCenter? = .default
         var interceptors: [any RequestInterceptor] = []
         var monitors: [any EventMonitor] = []
-        var redirects: RedirectBehavior?
-        var caching: CacheBehavior?
         var collectsMetrics = false
         var staysAtBaseOrigin = false
-        /// The deadline of a request with all its attempts.
-        var deadline: Duration?
+        /// What applies where a request has no such option of its own: redirects, caching, the deadline.
+        var options = RequestOptions()
         /// The clock of the waits before retries.
         var clock: any Clock<Duration> = ContinuousClock()
     }
@@ -50,8 +48,7 @@ final class ManagerCore: Sendable {
         let notificationCenter: NotificationCenter?
         let completionQueue: DispatchQueue?
         let collectsMetrics: Bool
-        let redirects: RedirectBehavior?
-        let deadline: Duration?
+        let options: RequestOptions
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
         /// Whether equal requests are built alike. A serializer of the program's own may build them differently, for
         /// example if it counts its calls.
@@ -67,8 +64,7 @@ final class ManagerCore: Sendable {
             notificationCenter = values.notificationCenter
             completionQueue = values.completionQueue
             collectsMetrics = values.collectsMetrics
-            redirects = values.redirects
-            deadline = values.deadline
+            options = values.options
             didComplete = values.hooks.didComplete
             buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
         }
@@ -146,10 +142,7 @@ final class ManagerCore: Sendable {
     var interests: TaskInterests { TaskInterests(rawValue: hooked.load(ordering: .relaxed)) }
 
     private static func interests(_ settings: Settings) -> TaskInterests {
-        var interests = settings.hooks.interests
-        if settings.redirects != nil { interests.insert(.redirect) }
-        if settings.caching != nil { interests.insert(.caching) }
-        return interests
+        settings.hooks.interests.union(settings.options.interests)
     }
 
     // MARK: Trust
@@ -194,9 +187,9 @@ final class ManagerCore: Sendable {
     /// Posts the end of a task that the manager did not make and that has no serializer.
     func postEnd(of task: URLSessionTask, _ error: UncurlError?, _ place: URL?) {
         var facts: [AnyHashable: Any] = [:]
-        if let error { facts[TaskNotification.errorKey] = error }
-        if let place { facts[TaskNotification.assetPathKey] = place }
-        post(TaskNotification.didComplete, task, facts)
+        if let error { facts[Self.errorKey] = error }
+        if let place { facts[Self.assetPathKey] = place }
+        post(.taskDidComplete, task, facts)
     }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
@@ -227,17 +220,19 @@ struct RefusalTable {
     }
 }
 
-/// The names and keys of notifications, for the folders below the managers. Programs read them as members of
-/// ``URLSessionManager``.
-enum TaskNotification {
-    static let didResume = Notification.Name("com.alamofire.networking.task.resume")
-    static let didSuspend = Notification.Name("com.alamofire.networking.task.suspend")
-    static let didComplete = Notification.Name("com.alamofire.networking.task.complete")
-    static let sessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
-    static let didMoveFile = Notification.Name("com.alamofire.networking.session.download.file-manager-succeed")
-    static let didFailToMoveFile = Notification.Name("com.alamofire.networking.session.download.file-manager-error")
-    static let operationDidStart = Notification.Name("com.alamofire.networking.operation.start")
-    static let operationDidFinish = Notification.Name("com.alamofire.networking.operation.finish")
+/// The names and keys of notifications. Programs read them as members of ``URLSessionManager``.
+extension Notification.Name {
+    static let taskDidResume = Self("com.alamofire.networking.task.resume")
+    static let taskDidSuspend = Self("com.alamofire.networking.task.suspend")
+    static let taskDidComplete = Self("com.alamofire.networking.task.complete")
+    static let sessionDidInvalidate = Self("com.alamofire.networking.session.invalidate")
+    static let didMoveFile = Self("com.alamofire.networking.session.download.file-manager-succeed")
+    static let didFailToMoveFile = Self("com.alamofire.networking.session.download.file-manager-error")
+    static let operationDidStart = Self("com.alamofire.networking.operation.start")
+    static let operationDidFinish = Self("com.alamofire.networking.operation.finish")
+}
+
+extension ManagerCore {
     static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
     static let errorKey = "com.alamofire.networking.task.complete.error"
 }

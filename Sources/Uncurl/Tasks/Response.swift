@@ -11,14 +11,14 @@ public struct Response<Value: Sendable>: Sendable {
     public var result: Result<Value, UncurlError> {
         if let error { return .failure(error) }
         guard let made = facts.made else { preconditionFailure("a response without a failure has a value") }
-        return .success(SerializedAnswer.value(of: made))
+        return .success(SerializedResponse.exact(made))
     }
 
     /// The value of an answer that validation refused, such as an error document.
     public var rejectedValue: Value? { error == nil ? nil : made }
 
     /// The value that the serializer made, whether or not the answer was accepted.
-    private var made: Value? { facts.made.map { SerializedAnswer.value(of: $0) } }
+    private var made: Value? { facts.made.map { SerializedResponse.exact($0) } }
 
     /// The request that was answered, or would have been; after redirects, the last one. Nil where none could be built.
     public var request: URLRequest? { facts.request }
@@ -173,10 +173,10 @@ extension TaskOutcome {
     ) -> ResponseFacts {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
-        let result: SerializedAnswer
+        let result: SerializedResponse<any Sendable>
         switch (reason, download) {
-        case (let reason?, _): result = SerializedAnswer(error: reason)
-        case (nil, .stranded(let failure)?): result = SerializedAnswer(error: failure)
+        case (let reason?, _): result = SerializedResponse(value: nil, error: reason)
+        case (nil, .stranded(let failure)?): result = SerializedResponse(value: nil, error: failure)
         case (nil, .placed(let place)?), (nil, .left(let place)?):
             answer.fileURL = place
             result = serializer.serialized(answer, refusal: nil)
@@ -196,7 +196,7 @@ extension TaskOutcome {
             metrics: metrics,
             retryCount: retryCount,
             resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? resumeData,
-            made: result.made
+            made: result.value
         )
     }
 }
