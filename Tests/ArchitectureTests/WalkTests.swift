@@ -60,7 +60,7 @@ struct WalkTests {
         ),
         Walk(
             "HTTPSessionManager.get(_:as:), down and up",
-            ceiling: 128,
+            ceiling: 120,
             exchange.merging([
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
@@ -82,7 +82,7 @@ struct WalkTests {
         ),
         Walk(
             "a form, from its parts to sendfile",
-            ceiling: 31,
+            ceiling: 29,
             [
                 "UncurlEngine": """
                 ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SegmentReader

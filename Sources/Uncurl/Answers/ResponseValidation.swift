@@ -88,6 +88,8 @@ public struct ResponseValidation: Sendable {
             acceptable = MediaRange.accepted(by: field)
         }
         let type = response.mimeType
+        // Nearly every answer has one of these very types.
+        if let type, MediaRange.isPlain(type), acceptable.contains(type) { return nil }
         let ranges = acceptable.compactMap { MediaRange($0) }
         let isAcceptable =
             if let type = type.flatMap({ MediaRange($0) }) {

@@ -264,13 +264,14 @@ public final class TransferControl: Sendable {
 
     /// Begins an attempt's task, unless the transfer has been stopped meanwhile.
     func begin(_ task: URLSessionTask) {
-        let (isCancelled, word) = reins.withLock { reins in
+        let (isCancelled, word, hasReaders) = reins.withLock { reins in
             if let before = reins.task { reins.past.append(before) }
             reins.task = task
             reins.runs = false
-            return (reins.state == .cancelled, reins.steer())
+            let hasReaders = reins.uploadReaders != nil || reins.downloadReaders != nil
+            return (reins.state == .cancelled, reins.steer(), hasReaders)
         }
-        tellReaders(of: task)
+        if hasReaders { tellReaders(of: task) }
         if isCancelled { task.cancel() } else { follow(word) }
     }
 

@@ -233,6 +233,15 @@ struct MediaRange {
         guard !type.isEmpty, !subtype.isEmpty else { return nil }
     }
 
+    /// Whether the text is a type without blanks and parameters. Decided without an allocation.
+    static func isPlain(_ text: String) -> Bool {
+        let parts = text.utf8
+        guard let slash = parts.firstIndex(of: UInt8(ascii: "/")), slash != parts.startIndex else { return false }
+        let subtype = parts[parts.index(after: slash)...]
+        return !subtype.isEmpty && !subtype.contains(UInt8(ascii: "/"))
+            && parts.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }
+    }
+
     private static let any = Array("*".utf8)
 
     var isEverything: Bool { type == Self.any && subtype == Self.any }

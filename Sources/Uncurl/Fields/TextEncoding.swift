@@ -7,13 +7,20 @@ extension String.Encoding {
     /// The encoding of a charset parameter, in any case: the one that the Encoding Standard (encoding.spec.whatwg.org
     /// §4.2) has for this label, such as windows-1252 for `iso-8859-1`. Nil for an unknown name.
     public init?(charset: String) {
-        let name = charset.ascii?.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
-        guard let name, let encoding = Charset.byLabel[Substring(name)]?.encoding else { return nil }
-        self = encoding
+        guard let name = charset.ascii else { return nil }
+        // Nearly every name is a label as it is.
+        let known = Charset.byLabel[Substring(name)]
+        let charset = known ?? Charset.byLabel[Substring(name.lowercased().trimmingCharacters(in: Self.quotes))]
+        guard let charset else { return nil }
+        self = charset.encoding
     }
+
+    /// What may surround the name of a charset.
+    private static let quotes = CharacterSet(charactersIn: " \t\"'")
 
     /// The encoding that a byte order mark names.
     static func marked(_ data: Data) -> String.Encoding? {
+        guard let first = data.first, first >= 0xEF || first == 0 else { return nil }
         // UTF-32's mark comes first: it begins with UTF-16's.
         if data.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }
         if data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32BigEndian }
@@ -27,11 +34,12 @@ extension String.Encoding {
     /// the encoding (RFC 4627 §3). The charset of the content type counts only where the octets are not UTF-8.
     static func ofJSON(_ data: Data, charset: String.Encoding?) -> String.Encoding {
         if let marked = marked(data) { return marked }
-        let first = Array(data.prefix(4))
-        if first.count == 4, first[0] == 0, first[1] == 0 { return .utf32BigEndian }
-        if first.count == 4, first[1] == 0, first[2] == 0, first[3] == 0 { return .utf32LittleEndian }
-        if first.count >= 2, first[0] == 0 { return .utf16BigEndian }
-        if first.count >= 2, first[1] == 0 { return .utf16LittleEndian }
+        // Which of the first four octets are zero; one beyond the end is not.
+        func isZero(_ index: Int) -> Bool { index < data.count && data[data.startIndex + index] == 0 }
+        if data.count >= 4, isZero(0), isZero(1) { return .utf32BigEndian }
+        if isZero(1), isZero(2), isZero(3) { return .utf32LittleEndian }
+        if data.count >= 2, isZero(0) { return .utf16BigEndian }
+        if isZero(1) { return .utf16LittleEndian }
         guard let charset, charset != .utf8 else { return .utf8 }
         // ISO-2022-JP uses ASCII octets only, so its text always looks like UTF-8.
         if charset == .iso2022JP { return charset }
@@ -46,7 +54,7 @@ extension String.Encoding {
     }
 
     static func withoutMark(_ data: Data) -> Data {
-        data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+        data.first == 0xEF && data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
     }
 
     static func isUTF8(_ data: Data) -> Bool {

@@ -42,8 +42,8 @@ extension URLSessionManager {
 
 extension ManagerCore {
     func postCompletion(_ task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
-        guard settings.notificationCenter != nil else { return }
-        CompletionFacts.with(response, serializer) { post(URLSessionManager.taskDidComplete, task, $0) }
+        guard let center = settings.notificationCenter else { return }
+        CompletionFacts.with(response, serializer) { center.post(name: .taskDidComplete, object: task, userInfo: $0) }
     }
 }
 

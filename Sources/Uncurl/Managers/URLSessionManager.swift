@@ -60,6 +60,7 @@ open class URLSessionManager: @unchecked Sendable {
     /// configuration names one. Hooks are not copied, because they may refer to the original.
     public init(copying other: URLSessionManager) {
         configured = other.configured.ofManager
+        other.core.giveDecoder()
         var settings = other.core.settings.values
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
@@ -199,8 +200,14 @@ open class URLSessionManager: @unchecked Sendable {
     /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. By default a `JSONDecoder`. A
     /// task uses the decoder that is set when the task is made.
     public var decoder: any ContentDecoder {
-        get { core.decoder }
-        _modify { yield &core.decoder }
+        get {
+            core.giveDecoder()
+            return core.decoder
+        }
+        _modify {
+            core.giveDecoder()
+            yield &core.decoder
+        }
     }
 
     /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later. A

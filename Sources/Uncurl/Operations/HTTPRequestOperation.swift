@@ -76,7 +76,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.request = request
         self.manager = manager
         self.serializer = AnyResponseSerializer(serializer ?? manager.responseSerializer)
-            .decoding(by: manager.decoder)
+            .decoding(by: manager.core.decoder)
         self.outputStream = outputStream
         self.credential = credential
         self.shouldUseCredentialStorage = shouldUseCredentialStorage

@@ -1,10 +1,6 @@
 public import URLLoading
 internal import UncurlText
 
-/// The decoder of all serializers without one of their own. A serializer is made for each request, and a new decoder
-/// would be most of its cost.
-private let plainJSON: any ContentDecoder = JSONDecoder()
-
 /// Decodes a value of any `Decodable` type.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     /// Which answers are acceptable: by default those with the status 200 to 299 and the decoder's content types.
@@ -15,7 +11,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     private var ownValidation: ResponseValidation?
     /// The decoder, as a snapshot: later changes to a decoder object do not affect a running task.
     public var decoder: any ContentDecoder {
-        get { own ?? plainJSON }
+        get { own ?? JSONDecoder.shared }
         set { own = newValue.snapshot() }
     }
     /// The given decoder; nil where none was given.
@@ -66,7 +62,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
 
 extension DecodableResponseSerializer {
     public func decoding(by decoder: any ContentDecoder) -> DecodableResponseSerializer {
-        if own != nil { return self }
+        if own != nil || decoder.isShared { return self }
         var decoding = self
         decoding.decoder = decoder
         return decoding
@@ -104,7 +100,16 @@ extension ContentDecoder {
     public func snapshot() -> any ContentDecoder { self }
 }
 
+extension ContentDecoder {
+    /// Whether this is the decoder that nothing changes, so that no request needs a copy.
+    var isShared: Bool { self as? JSONDecoder === JSONDecoder.shared }
+}
+
 extension JSONDecoder: ContentDecoder {
+    /// The decoder of all serializers and managers without one of their own. No program gets it, so nothing changes it.
+    /// A serializer is made for each request, and a new decoder would be most of its cost.
+    static let shared = JSONDecoder()
+
     public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
 
     /// Decodes a value. Content that is not a JSON text is a ``JSONFailure``; so is a member's name with more than 128

@@ -15,7 +15,7 @@ final class ManagerCore: Sendable {
         var responseSerializer: any ResponseSerializer = JSONResponseSerializer()
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
         var requestDefaults = RequestDefaults.none
-        var decoder: any ContentDecoder = JSONDecoder()
+        var decoder: any ContentDecoder = JSONDecoder.shared
         var securityPolicy: any ServerTrustEvaluator = SecurityPolicy()
         /// Nil for the shared one.
         var reachability: ReachabilityManager?
@@ -137,6 +137,13 @@ final class ManagerCore: Sendable {
     var hooks: TaskHooks {
         get { settings.values.hooks }
         _modify { yield &self[dynamicMember: \.hooks] }
+    }
+
+    /// Called before the program gets the decoder, which it may change: from then on the manager has one of its own.
+    func giveDecoder() {
+        guard settings.decoder.isShared else { return }
+        func replace(_ decoder: inout any ContentDecoder) { if decoder.isShared { decoder = JSONDecoder() } }
+        replace(&self[dynamicMember: \.decoder])
     }
 
     var interests: TaskInterests { TaskInterests(rawValue: hooked.load(ordering: .relaxed)) }
