@@ -56,15 +56,11 @@ public final class Cassette: Sendable {
         var unmatched: [StubbedRequest] = []
     }
 
-    private enum Source {
-        case replay
-        case record(URLSession)
-    }
-
     private let file: URL
     private let parts: Set<Part>
     private let isSecret: @Sendable (String) -> Bool
-    private let source: Source
+    /// Loads the requests that are recorded; nil while replaying.
+    private let recorder: URLSession?
     private let state: Mutex<State>
     let clock: any Clock<Duration> = ContinuousClock()
 
@@ -93,7 +89,7 @@ public final class Cassette: Sendable {
         isSecret = URLSessionConfiguration.secrecy(by: secrets)
         let isThere = FileManager.default.fileExists(atPath: file.path)
         if mode == .record || (mode == .automatic && !isThere) {
-            source = .record(session ?? Self.recorder())
+            recorder = session ?? Self.newRecorder()
             state = Mutex(State(entries: [], isUsed: []))
         } else {
             let entries: [HAR.Entry]
@@ -102,16 +98,14 @@ public final class Cassette: Sendable {
             } catch {
                 throw .unreadable(file, reason: "\(error)")
             }
-            source = .replay
+            recorder = nil
             let urls = entries.map { Self.ordered($0.request.url) }
             state = Mutex(State(entries: entries, isUsed: entries.map { _ in false }, urls: urls))
         }
     }
 
     /// Whether requests go to the network and are recorded.
-    public var isRecording: Bool {
-        if case .record = source { true } else { false }
-    }
+    public var isRecording: Bool { recorder != nil }
 
     /// Makes later sessions with this configuration record or replay.
     public func install(in configuration: URLSessionConfiguration) {
@@ -133,8 +127,7 @@ public final class Cassette: Sendable {
     ///
     /// - Parameter allowsUnused: whether recorded exchanges may remain unused.
     public func finish(allowsUnused: Bool = false) throws(CassetteError) {
-        switch source {
-        case .record:
+        if isRecording {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             do {
@@ -143,7 +136,7 @@ public final class Cassette: Sendable {
             } catch {
                 throw .unwritable(file, reason: "\(error)")
             }
-        case .replay:
+        } else {
             let (unmatched, unused) = (unmatched.map(\.description), allowsUnused ? [] : unused)
             if !unmatched.isEmpty || !unused.isEmpty { throw .mismatch(unmatched: unmatched, unused: unused) }
         }
@@ -235,7 +228,7 @@ public final class Cassette: Sendable {
 
     // MARK: Recording
 
-    private static func recorder() -> URLSession {
+    private static func newRecorder() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         // The tested session has the cookies.
@@ -319,10 +312,7 @@ extension Cassette: TestKitSource {
     func takes(_ request: URLRequest) -> Bool { true }
 
     func steps(for request: StubbedRequest) async -> [StubResponse.Step] {
-        switch source {
-        case .replay: replay(request)
-        case .record(let session): await record(request, with: session)
-        }
+        if let recorder { await record(request, with: recorder) } else { replay(request) }
     }
 }
 

@@ -12,23 +12,23 @@ public struct StubResponse: Sendable {
         case hang
     }
 
-    enum Content: Sendable {
-        case steps([Step])
-        case made(@Sendable (StubbedRequest) async throws -> StubResponse)
-    }
-
-    let content: Content
+    private let content: @Sendable (StubbedRequest) async throws -> [Step]
     private let delay: Duration
 
-    private init(_ content: Content, delay: Duration = .zero) {
+    private init(
+        delay: Duration = .zero,
+        _ content: @escaping @Sendable (StubbedRequest) async throws -> [Step]
+    ) {
         self.content = content
         self.delay = delay
     }
 
+    private init(_ steps: [Step]) { self.init { _ in steps } }
+
     /// An answer with a status and content. A 3xx with a Location is a redirect: the session decides whether it is
     /// followed.
     public static func status(_ status: Int, headers: [String: String] = [:], data: Data = Data()) -> StubResponse {
-        StubResponse(.steps([.head(status: status, headers: lengthened(headers, data.count)), .data(data)]))
+        StubResponse([.head(status: status, headers: lengthened(headers, data.count)), .data(data)])
     }
 
     /// A JSON text as it is given here.
@@ -74,7 +74,7 @@ public struct StubResponse: Sendable {
     ) -> StubResponse {
         var steps: [Step] = [.head(status: status, headers: headers)]
         for chunk in chunks { steps += [.wait(pause), .data(chunk)] }
-        return StubResponse(.steps(steps))
+        return StubResponse(steps)
     }
 
     /// Text in pieces, such as lines or server-sent events, with a pause before each.
@@ -91,33 +91,29 @@ public struct StubResponse: Sendable {
     public static func failure(_ code: URLError.Code) -> StubResponse { failure(URLError(code)) }
 
     /// The load fails with this error, before any answer.
-    public static func failure(_ error: any Error) -> StubResponse { StubResponse(.steps([.fail(error)])) }
+    public static func failure(_ error: any Error) -> StubResponse { StubResponse([.fail(error)]) }
 
     /// Sends this part of an answer, then fails.
     public static func broken(after data: Data, _ error: any Error = URLError(.networkConnectionLost)) -> StubResponse {
         let head = Step.head(status: 200, headers: ["Content-Length": "\(data.count + 1)"])
-        return StubResponse(.steps([head, .data(data), .fail(error)]))
+        return StubResponse([head, .data(data), .fail(error)])
     }
 
     /// Never answers, to test time limits and cancellation.
-    public static let hang = StubResponse(.steps([.hang]))
+    public static let hang = StubResponse([.hang])
 
     /// An answer that the closure makes for each request.
     public static func made(_ make: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> StubResponse {
-        StubResponse(.made(make))
+        StubResponse { await (try make($0)).steps(for: $0) }
     }
 
     /// The same answer after a delay.
-    public func delayed(by span: Duration) -> StubResponse { StubResponse(content, delay: delay + span) }
+    public func delayed(by span: Duration) -> StubResponse { StubResponse(delay: delay + span, content) }
 
     /// The steps for this request. An error from the closure that makes the answer fails the request.
     func steps(for request: StubbedRequest) async -> [Step] {
         let wait = delay > .zero ? [Step.wait(delay)] : []
-        switch content {
-        case .steps(let steps): return wait + steps
-        case .made(let make):
-            do { return wait + (await (try make(request)).steps(for: request)) } catch { return wait + [.fail(error)] }
-        }
+        do { return wait + (try await content(request)) } catch { return wait + [.fail(error)] }
     }
 
     private static func lengthened(_ headers: [String: String], _ count: Int) -> [String: String] {

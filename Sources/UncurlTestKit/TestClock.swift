@@ -29,17 +29,8 @@ public final class TestClock: Clock, Sendable {
         public var description: String { "\(offset)" }
     }
 
-    private struct Sleeper {
-        let number: UInt64
-        let deadline: Instant
-        let continuation: CheckedContinuation<Void, any Error>
-    }
-
-    private struct Waiter {
-        let number: UInt64
-        let count: Int
-        let continuation: CheckedContinuation<Void, Never>
-    }
+    private typealias Sleeper = (number: UInt64, deadline: Instant, continuation: CheckedContinuation<Void, any Error>)
+    private typealias Waiter = (number: UInt64, count: Int, continuation: CheckedContinuation<Void, Never>)
 
     private struct State {
         var now = Instant()
@@ -76,20 +67,16 @@ public final class TestClock: Clock, Sendable {
         try await withTaskCancellationHandler {
             try Task.checkCancellation()
             try await withCheckedThrowingContinuation { continuation in
-                enum Outcome { case asleep, cancelled, due }
-                let (outcome, ready) = state.withLock { state -> (Outcome, [Waiter]) in
-                    if state.cancelled.remove(number) != nil { return (.cancelled, []) }
-                    if deadline <= state.now { return (.due, []) }
-                    state.sleepers.append(Sleeper(number: number, deadline: deadline, continuation: continuation))
+                let (end, ready) = state.withLock { state -> (Result<Void, any Error>?, [Waiter]) in
+                    if state.cancelled.remove(number) != nil { return (.failure(CancellationError()), []) }
+                    if deadline <= state.now { return (.success(()), []) }
+                    state.sleepers.append((number, deadline, continuation))
                     let ready = state.waiters.filter { $0.count <= state.sleepers.count }
                     state.waiters.removeAll { $0.count <= state.sleepers.count }
-                    return (.asleep, ready)
+                    return (nil, ready)
                 }
-                switch outcome {
-                case .asleep: for waiter in ready { waiter.continuation.resume() }
-                case .cancelled: continuation.resume(throwing: CancellationError())
-                case .due: continuation.resume()
-                }
+                for waiter in ready { waiter.continuation.resume() }
+                if let end { continuation.resume(with: end) }
             }
         } onCancel: {
             let sleeper = state.withLock { state -> Sleeper? in
@@ -141,7 +128,7 @@ public final class TestClock: Clock, Sendable {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     if state.sleepers.count >= count || Task.isCancelled { return true }
-                    state.waiters.append(Waiter(number: number, count: count, continuation: continuation))
+                    state.waiters.append((number, count, continuation))
                     return false
                 }
                 if isOver { continuation.resume() }

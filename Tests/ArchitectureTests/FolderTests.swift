@@ -9,56 +9,33 @@ struct FolderTests {
     static let allowed: [String: [String: Set<String>]] = [
         "Uncurl": [
             "": [],
-            // What an error of any kind says of itself.
-            "Words": [],
-            "Time": [],
-            // What messages are made of.
+            // What messages are made of, and what an error of any kind says of itself.
             "Fields": [],
-            "Parameters": [],
-            "JSON": ["Fields", "Parameters"],
-            "Multipart": [],
-            "Compression": [],
-            "Answers": ["Fields", "JSON", "Words"],
+            "Content": ["Fields"],
             // What may go wrong.
             "Security": [],
-            "Errors": ["Answers", "Compression", "Multipart", "Parameters", "Security", "Words"],
+            "Answers": ["Content", "Fields", "Security"],
             // What a program says of a request and of its answer.
-            "RequestSerializers": ["Compression", "Errors", "Fields", "JSON", "Multipart", "Parameters"],
-            "ResponseSerializers": ["Answers", "Errors", "Fields", "JSON", "Parameters"],
-            "Interceptors": ["Errors", "Fields", "Reachability", "Time", "Words"],
-            "Hooks": ["Errors"],
-            "Requests": [
-                "Answers", "Compression", "Errors", "Fields", "Hooks", "Interceptors", "Multipart", "Parameters",
-                "RequestSerializers",
-            ],
-            "Monitors": ["Errors", "Hooks", "Requests"],
-            "Control": ["Errors", "Interceptors", "Monitors", "Requests", "Time"],
-            "Adapters": ["Errors", "Interceptors", "Monitors"],
-            "Streams": ["Errors", "Words"],
+            "RequestSerializers": ["Answers", "Content", "Fields"],
+            "ResponseSerializers": ["Answers", "Content", "Fields"],
+            "Streams": ["Answers", "Fields"],
             "Reachability": [],
+            "Interceptors": ["Answers", "Fields", "Reachability"],
+            "Requests": ["Answers", "Content", "Fields", "Interceptors", "RequestSerializers"],
+            // What happens to a request under way.
+            "Events": ["Answers", "Fields", "Interceptors", "Requests"],
             // How a request comes to its answer.
-            "Settings": [
-                "Control", "Errors", "Hooks", "Interceptors", "Monitors", "Reachability", "RequestSerializers",
-                "Requests",
+            "Tasks": [
+                "Answers", "Content", "Events", "Interceptors", "Reachability", "RequestSerializers", "Requests",
                 "ResponseSerializers", "Security",
             ],
-            "Downloads": ["Answers", "Errors", "Hooks", "Settings"],
-            "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
-            "Tasks": ["Downloads", "Errors", "Hooks", "Monitors", "Requests", "Responses", "Settings"],
             "Managers": [
-                "Answers", "Reachability", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors",
-                "Monitors", "RequestSerializers",
-                "Requests",
-                "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
-            ],
-            "Transfers": [
-                "Answers", "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Managers", "Monitors",
-                "Multipart",
-                "Parameters", "Requests", "ResponseSerializers", "Responses", "Settings", "Streams", "Tasks",
+                "Answers", "Content", "Events", "Fields", "Interceptors", "Reachability", "RequestSerializers",
+                "Requests", "ResponseSerializers", "Security", "Streams", "Tasks",
             ],
             "Operations": [
-                "Answers", "Control", "Errors", "Fields", "Hooks", "Interceptors", "Managers", "Monitors", "Parameters",
-                "Requests", "ResponseSerializers", "Responses", "Settings", "Tasks", "Transfers",
+                "Answers", "Content", "Events", "Fields", "Interceptors", "Managers", "Requests",
+                "ResponseSerializers", "Tasks",
             ],
         ],
         "URLLoading": [

@@ -5,17 +5,17 @@ import URLLoading
 /// What answers hold.
 extension Reader {
     static let facade = [
-        Reader("server-sent-events", of: "Uncurl/Streams/ServerSentEventParser", events),
-        Reader("json-value", of: "Uncurl/JSON/JSONText") { octets in
+        Reader("server-sent-events", of: "Uncurl/Streams/ServerSentEvent", events),
+        Reader("json-value", of: "Uncurl/Content/JSONValue") { octets in
             guard let value = try? JSONValue(reading: Data(octets)) else { return }
             require((try? JSONValue(reading: value.data)) == value, "a value is written and read as it was")
         },
-        Reader("binary-property-list", of: "Uncurl/ResponseSerializers/BinaryPropertyList") { octets in
+        Reader("binary-property-list", of: "Uncurl/ResponseSerializers/PropertyListValue") { octets in
             for list in [octets, Array("bplist00".utf8) + octets] { _ = try? BinaryPropertyList.value(of: Data(list)) }
         },
         Reader(
             "media-range",
-            of: "Uncurl/Fields/MediaRange",
+            of: "Uncurl/Fields/HTTPHeaders",
             text: { text in
                 for name in MediaRange.accepted(by: text) {
                     guard let range = MediaRange(name) else { fatalError("property violated: no range: \(name)") }
@@ -35,7 +35,7 @@ extension Reader {
         ),
         Reader(
             "public-key-pin",
-            of: "Uncurl/Security/PublicKeyPin",
+            of: "Uncurl/Security/TrustedCertificate",
             rest: "its coding",
             text: { text in
                 guard let pin = try? PublicKeyPin(text) else { return }

@@ -70,7 +70,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 
     var words: String {
-        let cause = underlying.map { ": \(ErrorText.of($0))" } ?? ""
+        let cause = underlying.map { ": \($0.sentence)" } ?? ""
         return switch reason {
         case .empty: "the answer has no content"
         case .text(let encoding): "the content is not text in \(encoding)"
@@ -90,7 +90,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
 
 /// The failure as an `NSError` with AFNetworking's domain and keys.
 extension SerializationFailure: CustomNSError {
-    public static var errorDomain: String { ResponseErrorKeys.domain }
+    public static var errorDomain: String { ValidationFailure.errorDomain }
 
     /// `cannotDecodeContentData` (-1016), or `cannotOpenFile`.
     public var errorCode: Int {
@@ -102,7 +102,7 @@ extension SerializationFailure: CustomNSError {
     }
 
     public var errorUserInfo: [String: Any] {
-        var info = ResponseErrorKeys.info(description, response, data)
+        var info = ValidationFailure.info(description, response, data)
         if let underlying { info[NSUnderlyingErrorKey] = underlying as NSError }
         return info
     }

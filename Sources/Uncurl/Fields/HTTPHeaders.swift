@@ -1,3 +1,5 @@
+internal import UncurlHTTP1
+
 /// Header fields in order. Names are compared without regard to case (RFC 9110 §5.1), and a name may occur more than
 /// once.
 public struct HTTPHeaders: Sendable {
@@ -163,4 +165,110 @@ extension HTTPHeaders.Field {
     public static func contentType(_ value: String) -> Self { Self("Content-Type", value) }
     /// The program that sends the request (RFC 9110 §10.1.5).
     public static func userAgent(_ value: String) -> Self { Self("User-Agent", value) }
+}
+
+/// A request method (RFC 9110 §9). Methods are case-sensitive.
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public init(stringLiteral value: String) { rawValue = value }
+
+    public var description: String { rawValue }
+
+    /// RFC 9110 §9.3.1.
+    public static let get = HTTPMethod(rawValue: "GET")
+    /// RFC 9110 §9.3.2. The answer has no content.
+    public static let head = HTTPMethod(rawValue: "HEAD")
+    /// RFC 9110 §9.3.3.
+    public static let post = HTTPMethod(rawValue: "POST")
+    /// RFC 9110 §9.3.4.
+    public static let put = HTTPMethod(rawValue: "PUT")
+    /// RFC 5789.
+    public static let patch = HTTPMethod(rawValue: "PATCH")
+    /// RFC 9110 §9.3.5.
+    public static let delete = HTTPMethod(rawValue: "DELETE")
+    /// RFC 9110 §9.3.7.
+    public static let options = HTTPMethod(rawValue: "OPTIONS")
+    /// RFC 9110 §9.3.8.
+    public static let trace = HTTPMethod(rawValue: "TRACE")
+    /// The QUERY method: safe and idempotent, with content.
+    public static let query = HTTPMethod(rawValue: "QUERY")
+
+    /// Whether sending the method twice has the effect of sending it once (RFC 9110 §9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .get, .head, .put, .delete, .options, .trace, .query: true
+        default: false
+        }
+    }
+}
+
+/// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
+/// another.
+enum FieldSyntax {
+    /// A field value has no control characters but the tab (RFC 9110 §5.5).
+    static func isValue(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    static func isValid(_ field: HTTPHeaders.Field) -> Bool { field.name.isToken && isValue(field.value) }
+}
+
+/// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
+struct MediaRange {
+    /// In lower case.
+    private let type: [UInt8]
+    private let subtype: [UInt8]
+
+    /// Parameters are ignored. Nil for text without a slash, and for text that is not ASCII.
+    init?(_ text: some StringProtocol) {
+        let name = Substring(text).utf8.prefix { $0 != UInt8(ascii: ";") }
+        guard name.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let parts = name.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        type = parts[0].withoutBlanks.map(Self.lowercased)
+        subtype = parts[1].withoutBlanks.map(Self.lowercased)
+        guard !type.isEmpty, !subtype.isEmpty else { return nil }
+    }
+
+    /// Whether the text is a type without blanks and parameters. Decided without an allocation.
+    static func isPlain(_ text: String) -> Bool {
+        let parts = text.utf8
+        guard let slash = parts.firstIndex(of: UInt8(ascii: "/")), slash != parts.startIndex else { return false }
+        let subtype = parts[parts.index(after: slash)...]
+        return !subtype.isEmpty && !subtype.contains(UInt8(ascii: "/"))
+            && parts.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }
+    }
+
+    private static let any = Array("*".utf8)
+
+    var isEverything: Bool { type == Self.any && subtype == Self.any }
+
+    /// Whether this range contains the other. A type with a structured suffix also belongs to the application type of
+    /// that suffix (RFC 6839): `application/json` contains `application/problem+json`, `application/xml` contains
+    /// `image/svg+xml`.
+    func contains(_ other: MediaRange) -> Bool {
+        if type == Self.any || type == other.type, subtype == Self.any || subtype == other.subtype { return true }
+        let suffix = [UInt8(ascii: "+")] + subtype
+        return type.elementsEqual("application".utf8) && other.subtype.suffix(suffix.count) == suffix[...]
+    }
+
+    /// The ranges of an Accept field, without those of weight zero.
+    static func accepted(by field: String) -> [String] {
+        field.utf8.split(separator: UInt8(ascii: ",")).filter { !isRefused($0) }
+            .map { String(Substring($0.prefix { $0 != UInt8(ascii: ";") }.withoutBlanks)) }
+            .filter { MediaRange($0) != nil }
+    }
+
+    /// weight = OWS ";" OWS "q=" qvalue (§12.4.2)
+    private static func isRefused(_ member: Substring.UTF8View) -> Bool {
+        member.split(separator: UInt8(ascii: ";")).dropFirst().contains { parameter in
+            let weight = parameter.withoutBlanks.map(lowercased)
+            return weight.starts(with: "q=".utf8) && Double(String(decoding: weight.dropFirst(2), as: UTF8.self)) == 0
+        }
+    }
+
+    private static func lowercased(_ octet: UInt8) -> UInt8 { 0x41...0x5A ~= octet ? octet | 0x20 : octet }
 }

@@ -23,17 +23,12 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
     }
 
-    private enum Refresh {
-        case none
-        /// All requests wait for the refresh. A cancelled request does not cancel it.
-        case underWay(Task<Void, any Error>)
-    }
-
     private struct State {
         var credential: Scheme.Credential?
         /// Grows with each credential, so that facts about one credential are not used for the next.
         var version = 0
-        var refresh = Refresh.none
+        /// The refresh under way: all requests wait for it. A cancelled request does not cancel it.
+        var refresh: Task<Void, any Error>?
         var refreshes: [ContinuousClock.Instant] = []
     }
 
@@ -71,7 +66,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
             change { state in
                 state.credential = newValue
                 state.version += 1
-                state.refresh = .none
+                state.refresh = nil
             }
         }
     }
@@ -111,24 +106,17 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
 
     /// Whether the authenticator itself sends this request, to refresh the credential. The refresh waits for the
     /// request, so the request cannot wait for the refresh.
-    private var isWithinRefresh: Bool { Refreshing.interceptors.contains(ObjectIdentifier(self)) && isRefreshing }
+    private var isWithinRefresh: Bool { Interception.refreshing.contains(ObjectIdentifier(self)) && isRefreshing }
 
-    private var isRefreshing: Bool {
-        state.withLock { state in
-            if case .none = state.refresh { false } else { true }
-        }
-    }
+    private var isRefreshing: Bool { state.withLock { $0.refresh != nil } }
 
     /// The credential that replaces `used`: the current one if it is newer, else the result of the refresh under way,
     /// else of a refresh that begins now. A credential that is set during the refresh replaces its result.
     private func refreshed(_ used: Scheme.Credential, _ version: Int) async throws -> Scheme.Credential {
         let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Void, any Error>? in
-            switch state.refresh {
-            case .underWay(let task): return task
+            if let task = state.refresh { return task }
             // The credential was refreshed meanwhile, so `used` cannot be refreshed again.
-            case .none where state.version != version: return nil
-            case .none: return try begin(&state, used)
-            }
+            return state.version == version ? try begin(&state, used) : nil
         }
         do {
             try await task?.valueUnlessCancelled()
@@ -154,11 +142,11 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
         let version = state.version
         let work = Task { [self] in
-            let fresh = try await Refreshing.within(self) { try await authenticator.refresh(used) }
+            let fresh = try await Interception.refreshing(for: self) { try await authenticator.refresh(used) }
             settle(version) { state in
                 state.credential = fresh
                 state.version += 1
-                state.refresh = .none
+                state.refresh = nil
             }
         }
         let task = Task { [self] in
@@ -167,10 +155,10 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
                 try await work.value(within: refreshLimit, or: words)
             } catch {
                 work.cancel()
-                if settle(version, { $0.refresh = .none }) { throw error }
+                if settle(version, { $0.refresh = nil }) { throw error }
             }
         }
-        state.refresh = .underWay(task)
+        state.refresh = task
         return task
     }
 
@@ -195,16 +183,6 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
             return old
         }
         withExtendedLifetime(old) {}
-    }
-}
-
-/// The interceptors whose refresh the current code belongs to.
-private enum Refreshing {
-    @TaskLocal static var interceptors: Set<ObjectIdentifier> = []
-
-    static func within<Made>(_ interceptor: AnyObject, _ refresh: () async throws -> Made) async throws -> Made {
-        let all = interceptors.union([ObjectIdentifier(interceptor)])
-        return try await $interceptors.withValue(all, operation: refresh)
     }
 }
 
@@ -255,7 +233,7 @@ extension AuthenticationFailure: LocalizedError, CustomStringConvertible {
         switch self {
         case .missingCredential: "there is no credential to send the request with"
         case .excessiveRefresh: "the credential needs another refresh, but the window allows no more"
-        case .refreshFailed(let error): "the credential could not be refreshed: \(ErrorText.of(error))"
+        case .refreshFailed(let error): "the credential could not be refreshed: \(error.sentence)"
         }
     }
 

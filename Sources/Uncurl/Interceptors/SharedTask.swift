@@ -39,32 +39,27 @@ extension Task where Failure == any Error {
 
 /// A caller that waits for a result or for another end, whichever comes first.
 final class Waiting<Value: Sendable>: Sendable {
-    private enum State {
-        case fresh
-        case waiting(CheckedContinuation<Value, any Error>)
-        case over(Result<Value, any Error>)
-    }
+    private typealias Outcome = Result<Value, any Error>
 
-    private let state = Mutex(State.fresh)
+    private let state = Mutex<(continuation: CheckedContinuation<Value, any Error>?, result: Outcome?)>((nil, nil))
 
     var value: Value {
         get async throws { try await withCheckedThrowingContinuation { begin($0) } }
     }
 
     func begin(_ continuation: CheckedContinuation<Value, any Error>) {
-        let result = state.withLock { state -> Result<Value, any Error>? in
-            if case .over(let result) = state { return result }
-            state = .waiting(continuation)
-            return nil
+        let result = state.withLock { state in
+            if state.result == nil { state.continuation = continuation }
+            return state.result
         }
         if let result { continuation.resume(with: result) }
     }
 
+    /// Only the first end counts.
     func end(_ result: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
-            defer { if case .over = state {} else { state = .over(result) } }
-            if case .waiting(let continuation) = state { return continuation }
-            return nil
+            if state.result == nil { state.result = result }
+            return state.continuation.take()
         }
         continuation?.resume(with: result)
     }

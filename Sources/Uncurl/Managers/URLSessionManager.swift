@@ -1,6 +1,7 @@
 public import Dispatch
 internal import Synchronization
 public import URLLoading
+internal import UncurlHTTP1
 
 /// Makes tasks of one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
@@ -10,13 +11,6 @@ public import URLLoading
 /// manager: after the program has released a manager, its tasks run to their end, and the session ends with the last of
 /// them.
 open class URLSessionManager: @unchecked Sendable {
-    private enum Life {
-        case none
-        case open(URLSession)
-        /// The session is closed and no new one is made.
-        case invalid(URLSession?)
-    }
-
     /// The most content of an answer that is kept in memory, in bytes, where neither the configuration nor the request
     /// sets a limit: 128 MiB. The limit keeps a server from filling the program's memory.
     public static let usualMaximumDataLength = 128 << 20
@@ -25,7 +19,9 @@ open class URLSessionManager: @unchecked Sendable {
     /// The base URL of an ``HTTPSessionManager``.
     let base: BaseURL?
     let built = Mutex<BuiltRequest?>(nil)
-    private let life = Mutex(Life.none)
+    /// The session, once it is needed, and whether the manager is closed: then the session is too, and no open one is
+    /// made.
+    private let life = Mutex<(session: URLSession?, isInvalid: Bool)>((nil, false))
     private let configured: URLSessionConfiguration
 
     /// A manager with a session of its own.
@@ -64,6 +60,7 @@ open class URLSessionManager: @unchecked Sendable {
     /// configuration names one. Hooks are not copied, because they may refer to the original.
     public init(copying other: URLSessionManager) {
         configured = other.configured.ofManager
+        other.core.giveDecoder()
         var settings = other.core.settings.values
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
@@ -71,9 +68,10 @@ open class URLSessionManager: @unchecked Sendable {
         base = other.base
     }
 
-    deinit {
-        if case .open(let session) = life.withLock({ $0 }) { session.finishTasksAndInvalidate() }
-    }
+    deinit { openSession?.finishTasksAndInvalidate() }
+
+    /// The session, if there is one and it is open.
+    private var openSession: URLSession? { life.withLock { $0.isInvalid ? nil : $0.session } }
 
     // MARK: The session
 
@@ -81,21 +79,13 @@ open class URLSessionManager: @unchecked Sendable {
     /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset makes a new one; without a reset the invalid
     /// session stays, and its tasks fail.
     public var session: URLSession {
-        // The work that a new session needs; nil for an existing one.
-        let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
-            switch life {
-            case .open(let session), .invalid(let session?): return (session, nil)
-            case .none:
-                let session = makeSession()
-                life = .open(session)
-                return (session, { [self] in adopt($0) })
-            case .invalid(nil):
-                let session = makeSession()
-                life = .invalid(session)
-                return (session, { $0.invalidateAndCancel() })
-            }
+        let (session, isInvalid, isNew) = life.withLock { life in
+            if let session = life.session { return (session, life.isInvalid, false) }
+            let session = makeSession()
+            life.session = session
+            return (session, life.isInvalid, true)
         }
-        begin?(session)
+        if isNew { if isInvalid { session.invalidateAndCancel() } else { adopt(session) } }
         return session
     }
 
@@ -118,12 +108,7 @@ open class URLSessionManager: @unchecked Sendable {
     public var configuration: URLSessionConfiguration { configured.copied }
 
     /// The tasks that have not ended, in the order of their creation. It is a snapshot, which every callback may read.
-    public var tasks: [URLSessionTask] {
-        switch life.withLock({ $0 }) {
-        case .open(let session), .invalid(let session?): session.unfinishedTasks
-        case .none, .invalid(nil): []
-        }
-    }
+    public var tasks: [URLSessionTask] { life.withLock { $0.session }?.unfinishedTasks ?? [] }
 
     /// The data tasks that have not ended, in the order of their creation.
     public var dataTasks: [URLSessionDataTask] {
@@ -159,18 +144,10 @@ open class URLSessionManager: @unchecked Sendable {
     ///   - resettingSession: whether the manager continues with a new session. Otherwise its later requests fail with
     ///     ``UncurlError/sessionInvalidated``.
     public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
-        let old = life.withLock { life -> URLSession? in
-            switch life {
-            case .none:
-                life = resettingSession ? .none : .invalid(nil)
-                return nil
-            case .open(let session):
-                life = resettingSession ? .none : .invalid(session)
-                return session
-            case .invalid(let session):
-                if resettingSession { life = .none }
-                return session
-            }
+        let old = life.withLock { life in
+            let old = life.session
+            life = resettingSession ? (nil, false) : (old, true)
+            return old
         }
         guard cancellingTasks else {
             old?.finishTasksAndInvalidate()
@@ -185,7 +162,7 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// Throws once the manager has been invalidated.
     func checkValidity() throws(UncurlError) {
-        if case .invalid = life.withLock({ $0 }) { throw .sessionInvalidated }
+        if life.withLock({ $0.isInvalid }) { throw .sessionInvalidated }
     }
 
     // MARK: Settings
@@ -205,7 +182,7 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     private func tellUnheard() {
-        if configured.isBackground, case .open(let session) = life.withLock({ $0 }) { session.tellUnheard() }
+        if configured.isBackground { openSession?.tellUnheard() }
     }
 
     /// Closures for the events of the whole session.
@@ -223,8 +200,14 @@ open class URLSessionManager: @unchecked Sendable {
     /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. By default a `JSONDecoder`. A
     /// task uses the decoder that is set when the task is made.
     public var decoder: any ContentDecoder {
-        get { core.decoder }
-        _modify { yield &core.decoder }
+        get {
+            core.giveDecoder()
+            return core.decoder
+        }
+        _modify {
+            core.giveDecoder()
+            yield &core.decoder
+        }
     }
 
     /// Decides which servers are trusted. It judges each new connection, whichever tasks use that connection later. A
@@ -238,7 +221,7 @@ open class URLSessionManager: @unchecked Sendable {
     ///   for a base URL that is not https.
     open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         core.securityPolicy = policy
-        if case .open(let session) = life.withLock({ $0 }) { session.renewConnections() }
+        openSession?.renewConnections()
     }
 
     /// Says whether there is a network path. By default ``ReachabilityManager/shared``, for any host. The program
@@ -286,14 +269,14 @@ open class URLSessionManager: @unchecked Sendable {
     /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4, as the tasks that a background
     /// session restores always do.
     public var redirects: RedirectBehavior? {
-        get { core.redirects }
-        _modify { yield &core.redirects }
+        get { core.options.redirects }
+        _modify { yield &core.options.redirects }
     }
 
     /// What happens to answers that may be stored. Nil stores them.
     public var caching: CacheBehavior? {
-        get { core.caching }
-        _modify { yield &core.caching }
+        get { core.options.caching }
+        _modify { yield &core.options.caching }
     }
 
     /// The clock of the waits between attempts.
@@ -306,8 +289,8 @@ open class URLSessionManager: @unchecked Sendable {
     /// ``RequestOptions/deadline`` is nil. Nil, the default, sets no limit. It does not apply to streams, operations,
     /// and tasks that the program makes itself.
     public var deadline: Duration? {
-        get { core.deadline }
-        _modify { yield &core.deadline }
+        get { core.options.deadline }
+        _modify { yield &core.options.deadline }
     }
 
     /// Whether responses carry metrics. They cost a few microseconds per request. By default false.
@@ -332,4 +315,39 @@ extension URLSessionConfiguration {
     }
 
     var copied: URLSessionConfiguration { (copy() as? URLSessionConfiguration) ?? self }
+}
+
+/// WebSockets on a manager's session.
+extension URLSessionManager {
+    /// Makes a WebSocket task. It begins with `resume()`. Interceptors are not called.
+    ///
+    /// - Parameters:
+    ///   - path: a URL, or a reference that is resolved against the manager's base URL.
+    ///   - protocols: the subprotocols that the client offers, the preferred one first (RFC 6455 §1.9). The server's
+    ///     choice is `URLSessionWebSocketTask.chosenProtocol`.
+    ///   - headers: fields of the opening handshake.
+    /// - Throws: ``UncurlError/header(name:)`` of `Sec-WebSocket-Protocol` for a subprotocol that is no token or is
+    ///   offered twice (RFC 6455 §4.1), and of any other field that cannot be sent;
+    ///   ``UncurlError/invalidURL(_:reason:)``.
+    public func webSocketTask(
+        _ path: String,
+        protocols: [String] = [],
+        headers: HTTPHeaders = HTTPHeaders()
+    ) throws(UncurlError) -> URLSessionWebSocketTask {
+        let field = "Sec-WebSocket-Protocol"
+        guard protocols.allSatisfy(\.isToken), Set(protocols).count == protocols.count else {
+            throw .header(name: field)
+        }
+        var request = try urlRequest(for: HTTPRequest(path, headers: headers))
+        if !protocols.isEmpty { request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: field) }
+        return session.webSocketTask(with: request)
+    }
+}
+
+extension URLSessionWebSocketTask {
+    /// The subprotocol that the server has chosen among those offered; nil before the end of the opening handshake, and
+    /// where the server chose none.
+    public var chosenProtocol: String? {
+        (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Sec-WebSocket-Protocol")
+    }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import URLLoading
 
 /// Makes tasks of `URLRequest`s. A task is suspended and has a completion handler. It is one attempt: interceptors are
@@ -22,7 +23,7 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
         return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
     }
 
@@ -33,7 +34,7 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<any Sendable>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
         let plan = TaskPlan(kind: .data, request: request, behavior: behavior)
         return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
     }
@@ -46,7 +47,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        let behavior = TaskBehavior(newBodyStream: body.newStream, uploadProgress: progress)
+        let behavior = RequestOptions().reporting(progress, nil).behavior(newBodyStream: body.newStream)
         return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
     }
 
@@ -69,7 +70,7 @@ extension URLSessionManager {
         let plan = TaskPlan(
             kind: .download(.request),
             request: request,
-            behavior: TaskBehavior(downloadProgress: progress)
+            behavior: RequestOptions().reporting(nil, progress).behavior()
         )
         return made(plan, serializer, destination, completion)
     }
@@ -82,7 +83,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let behavior = TaskBehavior(downloadProgress: progress)
+        let behavior = RequestOptions().reporting(nil, progress).behavior()
         let plan = TaskPlan(kind: .resumedDownload(data), request: nil, behavior: behavior)
         return made(plan, serializer, destination, completion)
     }
@@ -150,6 +151,178 @@ extension URLSessionManager {
         case .data(let data): .upload(.data(data))
         case .file(let file): .upload(.file(file))
         case .stream: .upload(.stream)
+        }
+    }
+}
+
+/// What is needed to create one task.
+struct TaskPlan: Sendable {
+    var kind: URLSession.ReportedKind
+    /// The request; nil where resume data that Uncurl did not write is resumed.
+    var request: URLRequest?
+    var behavior = TaskBehavior.plain
+    var priority: Float?
+    var hooks: Shared<TaskHooks>?
+
+    /// Where the content goes, unless the task downloads it to a file.
+    var content = TaskReport.Keeping.memory
+
+    /// Takes the request that the interceptors have returned, with the content that they have set.
+    mutating func take(_ adapted: URLRequest) {
+        defer { request = adapted }
+        let content: ContentSource
+        switch kind.content {
+        case .request: return
+        case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
+        case .file, .stream, .segments:
+            let isSame =
+                adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
+                && (adapted.segments == nil) == (request?.segments == nil)
+            if isSame { return }
+            content = .request
+        case .data: content = .request
+        }
+        switch kind {
+        case .upload: kind = .upload(content)
+        case .download: kind = .download(content)
+        case .data, .resumedDownload: break
+        }
+    }
+
+    var keeping: TaskReport.Keeping {
+        switch kind {
+        case .download, .resumedDownload: .file
+        default: content
+        }
+    }
+}
+
+extension URLSessionManager {
+    /// The delegate object for this plan.
+    func delegate(for plan: TaskPlan) -> TaskDelegate {
+        let delegate =
+            switch plan.kind {
+            case .data: DataTaskDelegate(core, plan.behavior)
+            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
+            default: UploadTaskDelegate(core, plan.behavior)
+            }
+        if let hooks = plan.hooks { delegate.use(hooks) }
+        return delegate
+    }
+
+    /// Creates a suspended task with its delegate.
+    func task(
+        _ plan: TaskPlan,
+        _ delegate: TaskDelegate,
+        in session: URLSession,
+        collectsMetrics: Bool,
+        to receiver: TaskReport.Receiver
+    ) -> URLSessionTask {
+        let task = session.task(
+            plan.kind,
+            plan.request,
+            delegate: delegate,
+            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
+        )
+        if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
+        if let priority = plan.priority { task.priority = priority }
+        delegate.begin(task, in: session)
+        return task
+    }
+}
+
+/// Leads from a task's end to its completion handler:
+///
+/// loop or delegate queue → (a download is validated, and its file is moved on the delegate queue) → serialization,
+/// several at once → completion queue: the handler, then the notification, then the operations that waited for the end.
+/// The hook for the end runs on the delegate queue, in parallel.
+struct TaskFinish: Sendable {
+    let core: ManagerCore
+    let delegate: TaskDelegate
+    let session: URLSession
+    let settings: ManagerCore.Snapshot
+    let serializer: any ResponseSerializer
+    let watchers: Watchers
+    let destination: DownloadDestination?
+    let completion: @Sendable (ResponseFacts) -> Void
+
+    private var validation: ResponseValidation {
+        RequestOptions().validation(else: serializer.validation, settings.options)
+    }
+
+    func run(_ outcome: TaskOutcome) {
+        let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
+        group.enter()
+        session.tellEnd(of: outcome.task, outcome.error, core, delegate)
+        watchers.tell(.completedTask(outcome.task, outcome.error))
+        if let metrics = outcome.metrics { watchers.tell(.collectedMetrics(metrics)) }
+        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
+            return make(outcome, nil, group)
+        }
+        let move = DownloadMove(
+            core: core,
+            session: session,
+            task: task,
+            own: delegate.hooks.didFinishDownloading,
+            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
+        )
+        ManagerCore.processing.async {
+            if let refusal = move.refusal(file, outcome, by: validation) {
+                return make(outcome, .refused(refusal), group)
+            }
+            session.delegateQueue.addLasting { make(outcome, move.run(file, outcome), group) }
+        }
+    }
+
+    private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
+        outcome.hold?.end()
+        ManagerCore.processing.async {
+            let response = outcome.response(
+                by: serializer,
+                validation: validation,
+                reason: delegate.reason(for: outcome.error, of: outcome.task),
+                download: download
+            )
+            delegate.note(response)
+            watchers.tellDetails(of: download, response.error)
+            watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+            watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
+            (settings.completionQueue ?? core.ownQueue).async {
+                completion(response)
+                core.postCompletion(outcome.task, response, serializer)
+                delegate.open()
+                outcome.settle?(download?.isStranded != true)
+                group.leave()
+            }
+        }
+    }
+}
+
+extension URLSession {
+    /// Calls the hooks for a task's end on the delegate queue, if there are any.
+    func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
+        guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
+        let reason = error?.ofClass ?? error
+        delegateQueue.addLasting {
+            core.settings.didComplete?(self, task, reason)
+            delegate.didComplete?(self, task, reason)
+        }
+    }
+}
+
+extension Watchers {
+    /// Reports a download's move and the result of the validation, for a task that had an answer.
+    func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
+        guard hearsDetails else { return }
+        switch download {
+        case .placed(let place)?, .left(let place)?: tellDetail(.movedFile(place))
+        case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
+        case .refused?, nil: break
+        }
+        switch error {
+        case .validation?: tellDetail(.validated(error))
+        case nil, .serialization?: tellDetail(.validated(nil))
+        default: break
         }
     }
 }

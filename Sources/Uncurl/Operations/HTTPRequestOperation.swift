@@ -76,7 +76,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.request = request
         self.manager = manager
         self.serializer = AnyResponseSerializer(serializer ?? manager.responseSerializer)
-            .decoding(by: manager.decoder)
+            .decoding(by: manager.core.decoder)
         self.outputStream = outputStream
         self.credential = credential
         self.shouldUseCredentialStorage = shouldUseCredentialStorage
@@ -253,7 +253,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             }
         )
         control.watchers.tell(.createdTask(task))
-        manager.core.post(TaskNotification.operationDidStart, self)
+        manager.core.post(.operationDidStart, self)
         let isGoing = facts.withLock { $0.state.begin(task) }
         // A request that its tag or its deadline cancels ends its task too.
         if isGoing, !isCancelled { control.begin(task) } else { task.cancel() }
@@ -331,7 +331,7 @@ extension HTTPRequestOperation {
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
         if let next {
-            if next.isPause { manager.core.post(TaskNotification.operationDidFinish, self) }
+            if next.isPause { manager.core.post(.operationDidFinish, self) }
             delegate.open()
             return next.begins ? begin() : ()
         }
@@ -342,7 +342,7 @@ extension HTTPRequestOperation {
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
         let all = whole.response(
             by: serializer,
-            validation: options.validation(else: serializer.validation, manager.redirects),
+            validation: options.validation(else: serializer.validation, manager.core.settings.options),
             reason: failure ?? delegate.reason(for: error, of: outcome.task),
             download: nil,
             retryCount: facts.withLock { $0.retryCount }
@@ -384,20 +384,19 @@ extension HTTPRequestOperation {
             error: error,
             isReplayable: request.isReplayable && mayFollow(error)
         )
-        switch await steps.next(after: failed, of: HTTPRequest(request)) {
-        case .end(let error): finish(response.failing(error), delegate, tell)
-        case .again:
-            tell(response)
-            guard goesOn(behind: error) else { return finish(response) }
-            let begins = facts.withLock { facts -> Bool? in
-                // The cancel did not find a paused operation, so nothing else would end it.
-                if isCancelled { return nil }
-                facts.retryCount += 1
-                return facts.state.goOn()
-            }
-            guard let begins else { return finish(cancelled) }
-            if begins { begin() }
+        if let end = await steps.next(after: failed, of: HTTPRequest(request)) {
+            return finish(response.failing(end), delegate, tell)
         }
+        tell(response)
+        guard goesOn(behind: error) else { return finish(response) }
+        let begins = facts.withLock { facts -> Bool? in
+            // The cancel did not find a paused operation, so nothing else would end it.
+            if isCancelled { return nil }
+            facts.retryCount += 1
+            return facts.state.goOn()
+        }
+        guard let begins else { return finish(cancelled) }
+        if begins { begin() }
     }
 
     var cancelled: Response<any Sendable> {
@@ -445,7 +444,7 @@ extension HTTPRequestOperation {
         let group = manager.completionGroup ?? ManagerCore.sharedGroup
         (manager.completionQueue ?? manager.core.ownQueue).async(group: group) { [self] in
             for handler in handlers { handler(response) }
-            if isEnd { manager.core.post(TaskNotification.operationDidFinish, self) }
+            if isEnd { manager.core.post(.operationDidFinish, self) }
             then()
         }
     }

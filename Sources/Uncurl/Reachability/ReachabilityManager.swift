@@ -42,18 +42,16 @@ public final class ReachabilityManager: Sendable {
         var hasTold = false
         /// The number of starts and stops. A result from before the last one is dropped.
         var generation = 0
-        var subscription: NetworkWatch.Subscription?
-        var observers: [Int: WeakObservation] = [:]
+        /// Ends the subscription to the watch.
+        var unsubscribe: (@Sendable () -> Void)?
+        /// The observations that are not released.
+        var observers: [Int: @Sendable () -> ReachabilityObservation?] = [:]
         var nextObserver = 0
         var failure: ReachabilityError?
     }
 
-    private struct WeakObservation {
-        weak var observation: ReachabilityObservation?
-    }
-
     private let state = Mutex(State())
-    private let target: TargetReachability.Target
+    private let host: String?
     private let watch: NetworkWatch
     private let queue: DispatchQueue
     private let center: NotificationCenter
@@ -65,7 +63,7 @@ public final class ReachabilityManager: Sendable {
     ///     serial, because it keeps the order.
     ///   - center: where notifications are posted.
     public convenience init(queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
-        self.init(.anyHost, watch: .shared, queue: queue, center: center)
+        self.init(nil, watch: .shared, queue: queue, center: center)
     }
 
     /// Observes one host.
@@ -84,11 +82,12 @@ public final class ReachabilityManager: Sendable {
         guard (try? URLHost(host)) != nil else { throw ReachabilityError(noHost: host) }
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
-        self.init(.host(bare), watch: .shared, queue: queue, center: center)
+        self.init(bare, watch: .shared, queue: queue, center: center)
     }
 
-    init(_ target: TargetReachability.Target, watch: NetworkWatch, queue: DispatchQueue?, center: NotificationCenter) {
-        self.target = target
+    /// - Parameter host: nil for any host.
+    init(_ host: String?, watch: NetworkWatch, queue: DispatchQueue?, center: NotificationCenter) {
+        self.host = host
         self.watch = watch
         self.queue = queue ?? DispatchQueue(label: "uncurl.reachability")
         self.center = center
@@ -118,9 +117,9 @@ public final class ReachabilityManager: Sendable {
     /// - Throws: ``ReachabilityError`` where the system provides no thread.
     public func start() throws(ReachabilityError) {
         let generation = end()
-        let subscription: NetworkWatch.Subscription
+        let unsubscribe: @Sendable () -> Void
         do throws(Errno) {
-            subscription = try watch.add(target) { [weak self] status in
+            unsubscribe = try watch.add(host) { [weak self] status in
                 self?.found(status, generation)
             } failed: { [weak self] error in
                 self?.failed(error, generation)
@@ -130,10 +129,10 @@ public final class ReachabilityManager: Sendable {
         }
         let isCurrent = state.withLock { state in
             guard state.generation == generation else { return false }
-            state.subscription = subscription
+            state.unsubscribe = unsubscribe
             return true
         }
-        if !isCurrent { watch.remove(subscription) }
+        if !isCurrent { unsubscribe() }
     }
 
     /// Stops reporting until the next start, and drops statuses that wait to be reported. A call that begins at this
@@ -141,14 +140,14 @@ public final class ReachabilityManager: Sendable {
     public func stop() { _ = end() }
 
     private func end() -> Int {
-        let (subscription, generation) = state.withLock { state in
+        let (unsubscribe, generation) = state.withLock { state in
             state.generation += 1
             state.found = nil
             state.hasTold = false
             state.failure = nil
-            return (state.subscription.take(), state.generation)
+            return (state.unsubscribe.take(), state.generation)
         }
-        if let subscription { watch.remove(subscription) }
+        unsubscribe?()
         return generation
     }
 
@@ -167,14 +166,14 @@ public final class ReachabilityManager: Sendable {
     }
 
     /// The number of observations that have been added and not been released.
-    var observations: Int { state.withLock { $0.observers.values.count { $0.observation != nil } } }
+    var observations: Int { state.withLock { $0.observers.values.count { $0() != nil } } }
 
     /// Called on the queue, where no status is being reported: the next one follows the current one.
     private func add(_ observation: ReachabilityObservation) {
         let current = state.withLock { state in
-            state.observers = state.observers.filter { $0.value.observation != nil }
+            state.observers = state.observers.filter { $0.value() != nil }
             state.nextObserver += 1
-            state.observers[state.nextObserver] = WeakObservation(observation: observation)
+            state.observers[state.nextObserver] = { [weak observation] in observation }
             return state.hasTold ? state.told : nil
         }
         if let current { observation.tell(current) }
@@ -202,7 +201,7 @@ public final class ReachabilityManager: Sendable {
     /// - Throws: `CancellationError` where the caller's task is cancelled, and ``ReachabilityError`` where the network
     ///   cannot be read.
     public func waitUntilReachable() async throws {
-        if state.withLock({ $0.subscription == nil }) { try start() }
+        if state.withLock({ $0.unsubscribe == nil }) { try start() }
         for await status in statuses where status.isReachable { return }
         if let failure { throw failure }
         throw CancellationError()
@@ -231,11 +230,11 @@ public final class ReachabilityManager: Sendable {
     }
 
     private func endObservations() {
-        for observation in state.withLock({ $0.observers.values.compactMap(\.observation) }) { observation.ended() }
+        for observation in state.withLock({ $0.observers.values.compactMap { $0() } }) { observation.ended() }
     }
 
     private func tell(_ status: ReachabilityStatus, _ generation: Int) {
-        let observers = state.withLock { state -> [WeakObservation]? in
+        let observers = state.withLock { state -> [@Sendable () -> ReachabilityObservation?]? in
             guard state.generation == generation else { return nil }
             state.told = status
             state.hasTold = true
@@ -243,7 +242,7 @@ public final class ReachabilityManager: Sendable {
         }
         guard let observers else { return }
         // An observer may release another, which is then not called.
-        for observer in observers where isCurrent(generation) { observer.observation?.tell(status) }
+        for observer in observers where isCurrent(generation) { observer()?.tell(status) }
         guard isCurrent(generation) else { return }
         center.post(
             name: Self.didChangeNotification,

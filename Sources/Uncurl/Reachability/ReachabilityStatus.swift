@@ -1,3 +1,6 @@
+internal import Glibc
+internal import UncurlReactor
+
 /// Whether there is a network path to a host, or to any host.
 @frozen public enum ReachabilityStatus: Hashable, Sendable {
     /// The manager has not started, or has no result yet.
@@ -52,4 +55,49 @@
         case .reachable(.cellular): "Reachable via WWAN"
         }
     }
+}
+
+/// An observer of a ``ReachabilityManager``. It observes until it is released or cancelled.
+public final class ReachabilityObservation: Sendable {
+    /// The thread on which the observer is being called, 0 for none; and whether no call follows.
+    private let state = Monitor((thread: UInt(0), isCancelled: false))
+    private let body: @Sendable (ReachabilityStatus) -> Void
+
+    /// Called when the manager is released: no status follows.
+    let ended: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void, ended: @escaping @Sendable () -> Void = {}) {
+        self.body = body
+        self.ended = ended
+    }
+
+    /// Ends the observation. After this returns, no call begins, and none is under way on another thread. The observer
+    /// itself may call it.
+    ///
+    /// It waits for a call that is under way on another thread, so the caller must not hold a lock that the observer
+    /// waits for.
+    public func cancel() {
+        let own = Self.thread
+        let mustWait = state.withLock { state in
+            state.isCancelled = true
+            return state.thread != 0 && state.thread != own
+        }
+        guard mustWait else { return }
+        // The observer's call may take longer than one wait.
+        while state.wait(atMost: .seconds(3_600), until: { $0.thread == 0 ? true : nil }) == nil {}
+    }
+
+    /// Called only on the manager's queue, one call at a time.
+    func tell(_ status: ReachabilityStatus) {
+        let begins = state.withLock { state in
+            guard state.thread == 0, !state.isCancelled else { return false }
+            state.thread = Self.thread
+            return true
+        }
+        guard begins else { return }
+        body(status)
+        state.update { $0.thread = 0 }
+    }
+
+    private static var thread: UInt { UInt(pthread_self()) }
 }

@@ -119,3 +119,45 @@ public struct HTTPRequestSerializer: RequestSerializer {
         }
     }
 }
+
+extension URL {
+    /// The URL with an addition to its query: after `&` where there is a query, even an empty one, and always before
+    /// the fragment.
+    ///
+    /// - Parameter query: an escaped query. A character in it that would end a query is escaped here.
+    func appending(query: String) -> URL? {
+        guard !query.isEmpty else { return self }
+        let text = absoluteString
+        let end = text.firstIndex(of: "#") ?? text.endIndex
+        let separator = text[..<end].contains("?") ? "&" : "?"
+        // Compared octet by octet: `#` with a combining accent is another character, but its octet still ends a query.
+        let octets = query.utf8.flatMap { $0 == UInt8(ascii: "#") ? Array("%23".utf8) : [$0] }
+        let inner = String(decoding: octets, as: UTF8.self)
+        return URL(string: text[..<end] + separator + inner + text[end...])
+    }
+}
+
+/// Writes parameters as a JSON text in the content (RFC 8259). For methods without content they go into the query.
+/// Without parameters there is no content and no content type.
+public struct JSONRequestSerializer: RequestSerializer {
+    /// How values are written.
+    public var json: JSONEncoding
+    /// Decides where parameters go and how a query is written, and has the defaults of all requests. With
+    /// ``ParameterPlacement/body``, parameters are a JSON text whatever the method.
+    public var http: HTTPRequestSerializer
+
+    /// - Parameters:
+    ///   - json: how values are written.
+    ///   - http: writes the queries of methods whose parameters go there, and has the default fields.
+    public init(json: JSONEncoding = JSONEncoding(), http: HTTPRequestSerializer = HTTPRequestSerializer()) {
+        self.json = json
+        self.http = http
+    }
+
+    public func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest {
+        try http.serialize(parameters, into: request, contentType: "application/json") {
+            parameters throws(ParameterFailure) in
+            try json.data(parameters)
+        }
+    }
+}

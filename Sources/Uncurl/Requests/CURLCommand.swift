@@ -49,10 +49,10 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let stored = request.url.flatMap { configuration?.urlCredentialStorage?.defaultCredentials(for: $0) } ?? []
         let login = login ?? stored.first { $0.user != nil }
         let fields = Self.fields(of: request, configuration, hasContent: hasContent)
-        let content = Self.content(of: request, file, isNamed: fields.contains { $0.isNamed("Content-Type") })
+        let content = Self.content(of: request, file, isNamed: fields.contains(where: Self.isField("Content-Type")))
         var words = ["curl", "--globoff"] + Self.method(of: request, file)
         var redaction = Redaction(credentials, configuration)
-        for field in fields { words += ["--header", field.quoted(&redaction)] }
+        for field in fields { words += ["--header", Self.quoted(field, &redaction)] }
         words += content.options
         if let user = login?.user {
             let shown = redaction.shown("\(user):\(login?.password ?? "")")
@@ -103,17 +103,16 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private struct Field {
-        let name: String
-        let value: String
+    private typealias Field = (name: String, value: String)
 
-        func isNamed(_ other: String) -> Bool { name.caseInsensitiveCompare(other) == .orderedSame }
+    private static func isField(_ name: String) -> (Field) -> Bool {
+        { $0.name.caseInsensitiveCompare(name) == .orderedSame }
+    }
 
-        func quoted(_ redaction: inout Redaction) -> String {
-            let shown = redaction.shown(value, of: name)
-            // curl sends a field without a value for `Name;`; `Name:` would remove the field.
-            return CURLCommand.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")
-        }
+    private static func quoted(_ field: Field, _ redaction: inout Redaction) -> String {
+        let shown = redaction.shown(field.value, of: field.name)
+        // curl sends a field without a value for `Name;`; `Name:` would remove the field.
+        return quoted(shown.isEmpty ? "\(field.name);" : "\(field.name): \(shown)")
     }
 
     /// The fields of the request, of the session and of its cookies, sorted by name.
@@ -122,21 +121,21 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         _ configuration: URLSessionConfiguration?,
         hasContent: Bool
     ) -> [Field] {
-        var fields = (request.allHTTPHeaderFields ?? [:]).map { Field(name: $0.key, value: $0.value) }
+        var fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) as Field }
         for (name, value) in configuration?.httpAdditionalHeaders ?? [:] {
-            let field = Field(name: "\(name)", value: "\(value)")
-            if !fields.contains(where: { $0.isNamed(field.name) }) { fields.append(field) }
+            let field = (name: "\(name)", value: "\(value)")
+            if !fields.contains(where: isField(field.name)) { fields.append(field) }
         }
         if let configuration, configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            !fields.contains(where: { $0.isNamed("Cookie") }),
+            !fields.contains(where: isField("Cookie")),
             let cookies = configuration.httpCookieStorage?.cookies(sentWith: request), !cookies.isEmpty,
             let line = HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
         {
-            fields.append(Field(name: "Cookie", value: line))
+            fields.append(("Cookie", line))
         }
         // A session sends the length of no content with these methods (RFC 9110 §8.6), but curl does not.
         if !hasContent, ["POST", "PUT", "PATCH"].contains(request.httpMethod ?? "GET") {
-            fields.append(Field(name: "Content-Length", value: "0"))
+            fields.append(("Content-Length", "0"))
         }
         return fields.sorted { $0.name.lowercased() < $1.name.lowercased() }
     }

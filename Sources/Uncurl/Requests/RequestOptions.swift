@@ -1,16 +1,17 @@
 public import URLLoading
+internal import UncurlEngine
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
     /// Nil where nothing differs from the manager. Nearly every request is like that, and copies of it are cheap.
-    private var box: OptionsBox?
+    private var box: Shared<OptionValues>?
 
     /// Whether all settings are the manager's.
     var isPlain: Bool { box == nil }
 
     private var values: OptionValues {
         get { box?.values ?? OptionValues() }
-        set { box = OptionsBox(newValue) }
+        set { box = Shared(newValue) }
     }
 
     /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
@@ -123,9 +124,9 @@ public struct RequestOptions: Sendable {
     /// returns nil.
     public var hooks: TaskHooks? {
         get { hooksBox?.values }
-        set { values.hooksBox = newValue.map { HooksBox($0) } }
+        set { values.hooksBox = newValue.map { Shared($0) } }
     }
-    var hooksBox: HooksBox? { box?.values.hooksBox }
+    var hooksBox: Shared<TaskHooks>? { box?.values.hooksBox }
     /// Called with the head of the answer, before its content. It may end the request, or make a request for content in
     /// memory a download. It cannot turn a download, a stream or an operation into anything else, nor any request into
     /// a stream task.
@@ -180,7 +181,7 @@ public struct RequestOptions: Sendable {
         values.onResponse = onResponse
         values.uploadProgress = uploadProgress
         values.downloadProgress = downloadProgress
-        box = OptionsBox(values)
+        box = Shared(values)
     }
 }
 
@@ -205,15 +206,241 @@ struct OptionValues: Sendable {
     var sendsContentWithGET = false
     var deadline: Duration?
     var tag: String?
-    var hooksBox: HooksBox?
+    var hooksBox: Shared<TaskHooks>?
     var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 }
 
-/// A reference type, so that copying a request copies one reference.
-final class OptionsBox: Sendable {
-    let values: OptionValues
+/// A large value behind a reference, so that a copy copies one reference: the options of a request, or the sixteen
+/// closures of a task's hooks. Few requests and tasks have any.
+final class Shared<Value: Sendable>: Sendable {
+    let values: Value
 
-    init(_ values: OptionValues) { self.values = values }
+    init(_ values: Value) { self.values = values }
+}
+
+extension RequestOptions {
+    /// What the options want to be asked and told of a task.
+    var interests: TaskInterests {
+        var interests = TaskInterests.none
+        if isPlain { return interests }
+        if redirects != nil { interests.insert(.redirect) }
+        if caching != nil { interests.insert(.caching) }
+        if credential != nil { interests.insert(.challenge) }
+        if onResponse != nil { interests.insert(.response) }
+        if uploadProgress != nil { interests.insert(.sent) }
+        if downloadProgress != nil { interests = interests.union(.received).union(.written) }
+        return interests
+    }
+
+    /// The same options with these readers of the progress alone.
+    func reporting(
+        _ upload: (@Sendable (TransferProgress) -> Void)?,
+        _ download: (@Sendable (TransferProgress) -> Void)?
+    ) -> RequestOptions {
+        if upload == nil, download == nil, uploadProgress == nil, downloadProgress == nil { return self }
+        var (options, values) = (self, values)
+        (values.uploadProgress, values.downloadProgress) = (upload, download)
+        options.box = Shared(values)
+        return options
+    }
+}
+
+/// What happens to an answer that redirects.
+@frozen public enum RedirectBehavior: Sendable {
+    /// Redirects are followed by the rules of RFC 9110 §15.4. Credentials do not cross to another origin.
+    case follow
+    /// The redirect itself is the answer. Its status is acceptable where 200 to 299 are, unless
+    /// ``RequestOptions/validation`` says otherwise.
+    case doNotFollow
+    /// The closure returns the request that follows; nil makes the redirect itself the answer.
+    case modify(@Sendable (URLSessionTask, URLRequest, HTTPURLResponse) async -> URLRequest?)
+
+    func next(_ task: URLSessionTask, _ proposed: URLRequest, _ response: HTTPURLResponse) async -> URLRequest? {
+        switch self {
+        case .follow: proposed
+        case .doNotFollow: nil
+        case .modify(let change): await change(task, proposed, response)
+        }
+    }
+}
+
+extension RequestOptions {
+    private static let successesAndRedirects = Set(200..<400)
+
+    /// What is acceptable as the answer: what the request says, or else the usual, with the redirects that are not
+    /// followed.
+    ///
+    /// - Parameter manager: the manager's options, which apply where the request has none of its own.
+    func validation(else usual: ResponseValidation, _ manager: RequestOptions) -> ResponseValidation {
+        if let validation { return validation }
+        guard case .doNotFollow? = redirects ?? manager.redirects, usual.statusCodes == ResponseValidation.successes
+        else {
+            return usual
+        }
+        var validation = usual
+        validation.statusCodes = RequestOptions.successesAndRedirects
+        return validation
+    }
+}
+
+/// What happens to an answer that may be stored.
+@frozen public enum CacheBehavior: Sendable {
+    /// The answer is stored.
+    case cache
+    /// Nothing is stored.
+    case doNotCache
+    /// The closure returns the answer to store; nil stores nothing.
+    case modify(@Sendable (URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)
+
+    func stored(_ task: URLSessionDataTask, _ proposed: CachedURLResponse) async -> CachedURLResponse? {
+        switch self {
+        case .cache: proposed
+        case .doNotCache: nil
+        case .modify(let change): await change(task, proposed)
+        }
+    }
+}
+
+/// Another host and port for the connection, like curl's `--connect-to`. The URL, the Host field, the cookies and the
+/// name in the server's certificate stay those of the request. Use it to reach one server behind a load balancer, or a
+/// new server before DNS names it.
+///
+/// It applies to the scheme, host and port of the request; a redirect to another origin follows its own URL. The
+/// session's cache neither answers such a request nor stores its answer, because the answer is that of one server.
+/// Through an HTTP proxy, the connection uses a tunnel.
+public struct ConnectTo: Hashable, Sendable {
+    /// Why a target cannot be connected to.
+    @frozen public enum Problem: Error, Hashable, Sendable {
+        /// The text is neither a name nor an address.
+        case host(String)
+        /// A port is a number from 1 to 65,535.
+        case port(Int)
+    }
+
+    /// A name or an address. An IPv6 address may have brackets.
+    public let host: String
+    /// From 1 to 65,535.
+    public let port: Int
+    let endpoint: Endpoint
+
+    /// A target for connections.
+    ///
+    /// - Throws: ``Problem`` for a malformed host, and for a port outside the range.
+    public init(host: String, port: Int) throws(Problem) {
+        guard let number = UInt16(exactly: port), number > 0 else { throw .port(port) }
+        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        guard (try? URLHost(host)) != nil else { throw .host(host) }
+        (self.host, self.port) = (host, port)
+        endpoint = .host(bare, port: number)
+    }
+}
+
+extension ConnectTo.Problem: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .host(let host): "\(host.debugDescription) is neither a name nor an address of a host"
+        case .port(let port): "\(port) is no port, which is a number from 1 to 65535"
+        }
+    }
+
+    public var errorDescription: String? { description }
+}
+
+/// The proxy of one request, which replaces those of the session's configuration. It also applies to the request's
+/// redirects and retries.
+public struct RequestProxy: Hashable, Sendable {
+    let configuration: OriginProxies
+
+    /// No proxy: the connection goes to the server.
+    public static let none = RequestProxy(.direct)
+
+    private init(_ configuration: OriginProxies) { self.configuration = configuration }
+
+    /// A proxy by its URL: `http://proxy:3128`, `https://user:password@proxy`, `socks5://[::1]:1080`, `socks5h://…`.
+    /// With `socks5h` the proxy itself looks names up. Special characters of a user name or a password are written as
+    /// `%XX`. If the proxy refuses these credentials, the request fails, and no hook is called for others.
+    ///
+    /// - Throws: ``UncurlError/invalidURL(_:reason:)``. The error does not contain the user name and the password.
+    public init(_ url: String) throws(UncurlError) {
+        do throws(Proxy.Problem) {
+            self.init(OriginProxies(try Proxy(url: url)))
+        } catch {
+            throw .invalidURL(url.lastIndex(of: "@").map { "…" + url[$0...] } ?? url, reason: "\(error)")
+        }
+    }
+}
+
+extension URLRequest {
+    /// The longest time to make a connection, in seconds, with the look-up of the name, proxies and TLS. Nil: as long
+    /// as `timeoutInterval`. A connection that another request is already making keeps its own limit. After it the
+    /// request fails with `URLError.timedOut`.
+    public var connectTimeout: TimeInterval? {
+        get { terms.connectLimit }
+        set { terms.connectLimit = newValue }
+    }
+
+    /// The longest time from the last byte of the request to the first byte of its answer, in seconds. Nil: only
+    /// `timeoutInterval` applies, which ends the request in any case. After it the request fails with
+    /// `URLError.timedOut`.
+    public var firstByteTimeout: TimeInterval? {
+        get { terms.firstByteLimit }
+        set { terms.firstByteLimit = newValue }
+    }
+
+    mutating func connect(to place: ConnectTo) { terms.endpoint = place.endpoint }
+
+    mutating func use(_ proxy: RequestProxy) { terms.proxies = proxy.configuration }
+}
+
+/// Limits the rates of sending and receiving. The event loop leaves the socket alone until the next bytes are due, so
+/// no thread sleeps and other requests are not slowed. The limit applies to every transaction of a task: redirects,
+/// challenges, retries.
+public struct Throttle: Hashable, Sendable {
+    /// In bytes per second, at least one. Nil: as fast as the connection accepts them.
+    public var upload: Int?
+    /// In bytes per second, at least one. Nil: as fast as the server sends them.
+    public var download: Int?
+    /// The most bytes that may be transferred at once after a pause; nil for a tenth of a second's worth.
+    public var burst: Int?
+
+    /// Rates. Each argument is described at the property of its name.
+    public init(upload: Int? = nil, download: Int? = nil, burst: Int? = nil) {
+        self.upload = upload
+        self.download = download
+        self.burst = burst
+    }
+
+    /// The upload rate that AFNetworking suggests for 3G networks: 16 KiB every 0.2 s.
+    public static let suggested3G = Throttle(upload: 81_920, burst: 16 << 10)
+}
+
+extension URLRequest {
+    /// The rates of this request and its answer.
+    public var throttle: Throttle? {
+        get { rates.map { Throttle($0) } }
+        set { rates = newValue.map(\.rates) }
+    }
+}
+
+extension Throttle {
+    /// The rates for each of several connections that share these rates.
+    func share(of connections: Int) -> Throttle {
+        func share(_ value: Int?) -> Int? { value.map { max(1, $0 / connections) } }
+        return Throttle(upload: share(upload), download: share(download), burst: share(burst))
+    }
+
+    fileprivate init(_ rates: TransferRates) {
+        upload = rates.sending?.bytesPerSecond
+        download = rates.receiving?.bytesPerSecond
+        burst = (rates.sending ?? rates.receiving)?.burst
+    }
+
+    fileprivate var rates: TransferRates {
+        TransferRates(
+            sending: upload.map { TransferRate(bytesPerSecond: $0, burst: burst) },
+            receiving: download.map { TransferRate(bytesPerSecond: $0, burst: burst) }
+        )
+    }
 }

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import URLLoading
 
 /// The progress of the content of a request or of an answer, in bytes. It is a snapshot. Later snapshots of a transfer
@@ -34,5 +35,122 @@ public struct TransferProgress: Hashable, Sendable {
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(1, Double(completed) / Double(total)) : 1
+    }
+}
+
+/// The progress of a transfer, over all its attempts. A slow reader misses values in between and gets the newest one.
+/// Each value is greater than the one before. The sequence ends with the transfer, after its last value. It may be read
+/// on any thread, by one reader.
+public struct ProgressSequence: AsyncSequence, Sendable {
+    /// How far the content has come.
+    public typealias Element = TransferProgress
+    /// The sequence does not fail; the transfer's response carries the failure.
+    public typealias Failure = Never
+
+    private let values: AsyncStream<TransferProgress>
+
+    init(_ values: AsyncStream<TransferProgress>) { self.values = values }
+
+    /// Reads the values.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var values: AsyncStream<TransferProgress>.Iterator
+
+        public mutating func next() async -> TransferProgress? { await next(isolation: #isolation) }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async -> TransferProgress? {
+            await values.next(isolation: actor)
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: values.makeAsyncIterator()) }
+}
+
+/// Reports the progress of one attempt to readers.
+protocol ProgressTeller: AnyObject {
+    func tell(uploadTo readers: ProgressReaders)
+    func tell(downloadTo readers: ProgressReaders)
+}
+
+/// The readers of a transfer's progress in one direction.
+final class ProgressReaders: Sendable {
+    private typealias Readers = (
+        continuations: [Int: AsyncStream<TransferProgress>.Continuation], count: Int, most: Int64, isOver: Bool
+    )
+
+    private let readers: Mutex<Readers>
+
+    /// - Parameter isOver: whether the transfer has ended. Its sequences then end at once.
+    init(isOver: Bool) { readers = Mutex(([:], 0, 0, isOver)) }
+
+    func sequence() -> ProgressSequence {
+        let (values, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let key = readers.withLock { readers -> Int? in
+            guard !readers.isOver else { return nil }
+            readers.count += 1
+            readers.continuations[readers.count] = continuation
+            return readers.count
+        }
+        guard let key else {
+            continuation.finish()
+            return ProgressSequence(values)
+        }
+        continuation.onTermination = { [weak self] _ in
+            let gone = self?.readers.withLock { $0.continuations.removeValue(forKey: key) }
+            withExtendedLifetime(gone) {}
+        }
+        return ProgressSequence(values)
+    }
+
+    /// Values are passed on under the lock, so that readers get them in order. No code of the program runs under it.
+    func tell(_ progress: TransferProgress) {
+        readers.withLock { readers in
+            guard progress.completed > readers.most else { return }
+            readers.most = progress.completed
+            for continuation in readers.continuations.values { continuation.yield(progress) }
+        }
+    }
+
+    func finish(_ last: TransferProgress) {
+        tell(last)
+        let ended = readers.withLock { readers in
+            readers.isOver = true
+            return readers.continuations
+        }
+        // Called outside the lock: the end of a sequence takes the lock.
+        for continuation in ended.values { continuation.finish() }
+    }
+}
+
+extension HTTPRequest {
+    /// The request with progress that grows across attempts and never goes back.
+    var withProgressOfAllAttempts: HTTPRequest {
+        guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
+        var request = self
+        request.options = options.reporting(
+            options.uploadProgress.map { RisingProgress($0).tell },
+            options.downloadProgress.map { RisingProgress($0).tell }
+        )
+        return request
+    }
+}
+
+/// Reports only progress that is greater than the last report.
+final class RisingProgress: Sendable {
+    private let most = Mutex<Int64>(-1)
+    let hear: @Sendable (TransferProgress) -> Void
+
+    init(_ hear: @escaping @Sendable (TransferProgress) -> Void) { self.hear = hear }
+
+    @Sendable func tell(_ progress: TransferProgress) {
+        let isFurther = most.withLock { most in
+            defer { most = max(most, progress.completed) }
+            return progress.completed > most
+        }
+        if isFurther { hear(progress) }
     }
 }

@@ -1,3 +1,4 @@
+internal import Foundation
 public import URLLoading
 internal import UncurlText
 
@@ -29,7 +30,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
             self = try BinaryPropertyList.value(of: data)
             return
         }
-        let text = try TextEncoding.propertyList(data)
+        let text = try String.Encoding.propertyList(data)
         guard !MarkRun.isTooLong(inText: text.span) else { throw Problem.tooManyMarks(limit: MarkRun.limit) }
         let object = try unsafe PropertyListSerialization.propertyList(from: text, options: [], format: nil)
         self = try Self(object, depth: 0)
@@ -76,10 +77,17 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         }
     }
 
-    private enum Problem: Error {
+    enum Problem: Error {
+        /// An object that is no part of a property list: sets, UIDs and others.
+        case unknownObject(UInt8)
         case unknown(String)
         case tooDeep
         case tooManyMarks(limit: Int)
+        case truncated
+        case invalid(String)
+        /// An object contains itself, or objects are shared so often that the list would have more values than its
+        /// octets can write, or far more text and data.
+        case tooLarge
     }
 
     private init(_ object: Any, depth: Int) throws {
@@ -103,5 +111,182 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         case "Q": Int64(exactly: value.uint64Value).map { .integer($0) } ?? .unsigned(value.uint64Value)
         default: .integer(value.int64Value)
         }
+    }
+}
+
+/// Reads a binary property list (`bplist00`). Foundation's reader traps on lists that Foundation would not write.
+struct BinaryPropertyList {
+    typealias Problem = PropertyListValue.Problem
+
+    private let data: Data
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let count: Int
+    private let table: Int
+    /// The number of references that may still be read. It begins with the number of octets: each reference takes at
+    /// least one, unless containers are shared or overlap.
+    private var budget: Int
+    /// The octets of text and data that may still be read. Those that are shared count for each reference: names are
+    /// hashed for each, and Foundation's decoder reads them for each.
+    private var octetBudget: Int
+    /// The texts and data that have been read, by the number of the object, and their length in octets.
+    private var known: [Int: (value: PropertyListValue, size: Int)] = [:]
+
+    static func isOne(_ data: Data) -> Bool { data.starts(with: "bplist".utf8) }
+
+    static func value(of data: Data) throws(Problem) -> PropertyListValue {
+        guard data.count >= 40 else { throw .truncated }
+        // The trailer: five unused octets, the sort version, two sizes, then three numbers of eight octets.
+        let start = data.count - 32
+        let sizes = (Int(data[data.startIndex + start + 6]), Int(data[data.startIndex + start + 7]))
+        var list = BinaryPropertyList(data: data, sizes: sizes)
+        let count = try list.number(at: start + 8, size: 8)
+        let top = try list.number(at: start + 16, size: 8)
+        let table = try list.number(at: start + 24, size: 8)
+        guard (1...8).contains(sizes.0), (1...8).contains(sizes.1), count > 0, top < count, table >= 8, table <= start,
+            count <= (start - table) / sizes.0
+        else { throw .invalid("trailer") }
+        list = BinaryPropertyList(data: data, sizes: sizes, count: count, table: table)
+        return try list.object(top, depth: 0)
+    }
+
+    private init(data: Data, sizes: (Int, Int), count: Int = 0, table: Int = 0) {
+        self.data = data
+        (offsetSize, referenceSize) = sizes
+        self.count = count
+        self.table = table
+        budget = data.count
+        octetBudget = (data.count + (64 << 10)) * 32
+    }
+
+    /// A big-endian number. One that does not fit into an `Int` becomes the largest `Int`, which is beyond the end of
+    /// any list.
+    private func number(at place: Int, size: Int) throws(Problem) -> Int {
+        try check(place, size)
+        var value: UInt64 = 0
+        for index in 0..<size { value = value << 8 | UInt64(data[data.startIndex + place + index]) }
+        return Int(exactly: value) ?? .max
+    }
+
+    private func check(_ place: Int, _ size: Int) throws(Problem) {
+        guard place >= 0, size >= 0, place <= data.count, size <= data.count - place else { throw .truncated }
+    }
+
+    private mutating func charge(_ size: Int) throws(Problem) {
+        octetBudget -= min(size, data.count)
+        guard octetBudget >= 0 else { throw .tooLarge }
+    }
+
+    private func octets(at place: Int, _ size: Int) throws(Problem) -> Data {
+        try check(place, size)
+        return Data(data[data.startIndex + place..<data.startIndex + place + size])
+    }
+
+    private mutating func object(_ index: Int, depth: Int) throws(Problem) -> PropertyListValue {
+        guard depth <= Parameters.maximumDepth else { throw .tooDeep }
+        if let (value, size) = known[index] {
+            try charge(size)
+            return value
+        }
+        guard index < count else { throw .invalid("reference") }
+        let place = try number(at: table + index * offsetSize, size: offsetSize)
+        guard place < table else { throw .invalid("offset") }
+        let marker = UInt8(try number(at: place, size: 1) & 0xFF)
+        let low = Int(marker & 15)
+        switch marker >> 4 {
+        case 0x0 where low == 8 || low == 9: return .bool(low == 9)
+        case 0x1: return try integer(at: place + 1, 1 << low)
+        case 0x2: return .real(try real(at: place + 1, 1 << low))
+        case 0x3 where low == 3:
+            let seconds = try real(at: place + 1, 8)
+            guard seconds.isFinite else { throw .invalid("date") }
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case 0x4...0x7:
+            let (first, count) = try length(place, low)
+            guard count <= data.count else { throw .truncated }
+            let size = marker >> 4 == 0x6 ? count * 2 : count
+            try charge(size)
+            let value = try content(marker >> 4, octets(at: first, size))
+            known[index] = (value, size)
+            return value
+        case 0xA:
+            let (first, size) = try length(place, low)
+            var elements: [PropertyListValue] = []
+            for reference in try references(at: first, size) {
+                elements.append(try object(reference, depth: depth + 1))
+            }
+            return .array(elements)
+        case 0xD:
+            let (first, size) = try length(place, low)
+            guard size <= data.count else { throw .truncated }
+            let names = try references(at: first, size)
+            let values = try references(at: first + size * referenceSize, size)
+            var members: [String: PropertyListValue] = [:]
+            for (name, value) in zip(names, values) {
+                guard case .string(let key) = try object(name, depth: depth + 1), !MarkRun.isTooLong(in: key) else {
+                    throw .invalid("key")
+                }
+                members[key] = try object(value, depth: depth + 1)
+            }
+            return .dictionary(members)
+        default: throw .unknownObject(marker)
+        }
+    }
+
+    /// The length of an object. Fifteen means that an integer follows.
+    private func length(_ place: Int, _ low: Int) throws(Problem) -> (first: Int, count: Int) {
+        guard low == 15 else { return (place + 1, low) }
+        let marker = try number(at: place + 1, size: 1)
+        guard marker >> 4 == 1, marker & 15 <= 3 else { throw .invalid("length") }
+        let size = 1 << (marker & 15)
+        return (place + 2 + size, try number(at: place + 2, size: size))
+    }
+
+    private mutating func references(at place: Int, _ count: Int) throws(Problem) -> [Int] {
+        guard count <= data.count else { throw .truncated }
+        budget -= count
+        guard budget >= 0 else { throw .tooLarge }
+        try check(place, count * referenceSize)
+        var references: [Int] = []
+        references.reserveCapacity(count)
+        for index in 0..<count {
+            references.append(try number(at: place + index * referenceSize, size: referenceSize))
+        }
+        return references
+    }
+
+    /// An integer of up to four octets has no sign, one of eight octets has one. Sixteen octets hold numbers beyond 63
+    /// bits.
+    private func integer(at place: Int, _ size: Int) throws(Problem) -> PropertyListValue {
+        guard size <= 16 else { throw .invalid("integer") }
+        var value: UInt64 = 0
+        for octet in try octets(at: place, size) { value = value << 8 | UInt64(octet) }
+        if size < 8 { return .integer(Int64(truncatingIfNeeded: value)) }
+        if size == 8 || value <= Int64.max { return .integer(Int64(truncatingIfNeeded: value)) }
+        return .unsigned(value)
+    }
+
+    private func real(at place: Int, _ size: Int) throws(Problem) -> Double {
+        var bits: UInt64 = 0
+        for octet in try octets(at: place, size) { bits = bits << 8 | UInt64(octet) }
+        switch size {
+        case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+        case 8: return Double(bitPattern: bits)
+        default: throw .invalid("real")
+        }
+    }
+
+    private func content(_ kind: UInt8, _ octets: Data) throws(Problem) -> PropertyListValue {
+        switch kind {
+        case 0x4: .data(octets)
+        case 0x5: .string(try text(octets, .ascii))
+        case 0x6: .string(try text(octets, .utf16BigEndian))
+        default: .string(try text(octets, .utf8))
+        }
+    }
+
+    private func text(_ octets: Data, _ encoding: String.Encoding) throws(Problem) -> String {
+        guard let text = encoding.text(octets) else { throw .invalid("string") }
+        return text
     }
 }

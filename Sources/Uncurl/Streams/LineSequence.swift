@@ -90,3 +90,50 @@ where Base.Element == Data {
 
 extension LineSequence: Sendable where Base: Sendable {}
 extension JSONLineSequence: Sendable where Base: Sendable {}
+
+/// Cuts content into lines as it comes, at LF or CR LF. A single CR is part of its line. The last line needs no line
+/// end.
+public struct LineSplitter: Sendable {
+    /// 16 MiB: language models send documents of 10 MB in a line, and a server may send a line without an end. A
+    /// program that expects longer lines sets its own limit.
+    public static let usualLimit = 16 << 20
+
+    private let limit: Int
+    private var line: [UInt8] = []
+
+    /// - Parameter limit: the most bytes of a line, without its line end.
+    public init(limit: Int = LineSplitter.usualLimit) { self.limit = min(max(0, limit), Int.max - 1) }
+
+    /// Appends to `lines` the lines that these bytes complete.
+    public mutating func take(
+        _ bytes: some Collection<UInt8>,
+        into lines: inout [[UInt8]]
+    ) throws(StreamFailure) {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            try append(rest[..<end])
+            if line.last == 0x0D { line.removeLast() }
+            guard line.count <= limit else { throw .lineTooLong(limit: limit) }
+            lines.append(line)
+            line.removeAll(keepingCapacity: true)
+            rest = rest[rest.index(after: end)...]
+        }
+        try append(rest)
+    }
+
+    /// Called at the end of the content. Returns the unfinished line, if any.
+    public mutating func finish() throws(StreamFailure) -> [UInt8]? {
+        guard line.count <= limit else { throw .lineTooLong(limit: limit) }
+        guard !line.isEmpty else { return nil }
+        defer { line = [] }
+        return line
+    }
+
+    /// One byte beyond the limit is allowed, because it may be the CR of the line end.
+    private mutating func append(_ bytes: some Collection<UInt8>) throws(StreamFailure) {
+        let room = limit + 1 - line.count
+        guard bytes.count <= room else { throw .lineTooLong(limit: limit) }
+        line.append(contentsOf: bytes)
+        if line.count > limit, line.last != 0x0D { throw .lineTooLong(limit: limit) }
+    }
+}

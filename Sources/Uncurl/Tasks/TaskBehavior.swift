@@ -1,54 +1,33 @@
 internal import URLLoading
 
 /// What one task does besides its manager's hooks. It is fixed when the task is made. Most tasks have no such behavior
-/// and share one object, so each task holds a reference and not nine closures.
+/// and share one object.
 final class TaskBehavior: Sendable {
-    typealias TellProgress = @Sendable (TransferProgress) -> Void
-
-    let redirects: RedirectBehavior?
-    let caching: CacheBehavior?
-    let credential: URLCredential?
-    let onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
+    /// The options of the request.
+    let options: RequestOptions
     let newBodyStream: (@Sendable () throws -> InputStream)?
-    let uploadProgress: TellProgress?
-    let downloadProgress: TellProgress?
     /// Used by code that keeps the content in place of the task. `takesHead` decides before all hooks whether the task
     /// continues; `takesContent` gets the content after them.
     let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
     let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
     let interests: TaskInterests
 
-    static let plain = TaskBehavior()
+    static let plain = TaskBehavior(RequestOptions())
 
     init(
-        redirects: RedirectBehavior? = nil,
-        caching: CacheBehavior? = nil,
-        credential: URLCredential? = nil,
-        onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? = nil,
+        _ options: RequestOptions,
         newBodyStream: (@Sendable () throws -> InputStream)? = nil,
-        uploadProgress: TellProgress? = nil,
-        downloadProgress: TellProgress? = nil,
         takesHead: (@Sendable (HTTPURLResponse?) -> Bool)? = nil,
         takesContent: (@Sendable (URLSessionTask, Data) -> Void)? = nil
     ) {
-        self.redirects = redirects
-        self.caching = caching
-        self.credential = credential
-        self.onResponse = onResponse
+        self.options = options
         self.newBodyStream = newBodyStream
-        self.uploadProgress = uploadProgress
-        self.downloadProgress = downloadProgress
         self.takesHead = takesHead
         self.takesContent = takesContent
-        var interests = TaskInterests.none
-        if redirects != nil { interests.insert(.redirect) }
-        if caching != nil { interests.insert(.caching) }
-        if credential != nil { interests.insert(.challenge) }
-        if onResponse != nil || takesHead != nil { interests.insert(.response) }
+        var interests = options.interests
+        if takesHead != nil { interests.insert(.response) }
         if takesContent != nil { interests.insert(.content) }
         if newBodyStream != nil { interests.insert(.bodyStream) }
-        if uploadProgress != nil { interests.insert(.sent) }
-        if downloadProgress != nil { interests = interests.union(.received).union(.written) }
         self.interests = interests
     }
 
@@ -56,15 +35,11 @@ final class TaskBehavior: Sendable {
     func taking(
         head takesHead: @escaping @Sendable (HTTPURLResponse?) -> Bool,
         content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void,
-        uploadProgress: TellProgress?
+        uploadProgress: (@Sendable (TransferProgress) -> Void)?
     ) -> TaskBehavior {
         TaskBehavior(
-            redirects: redirects,
-            caching: caching,
-            credential: credential,
-            onResponse: onResponse,
+            options.reporting(uploadProgress, nil),
             newBodyStream: newBodyStream,
-            uploadProgress: uploadProgress,
             takesHead: takesHead,
             takesContent: takesContent
         )
@@ -74,15 +49,6 @@ final class TaskBehavior: Sendable {
 extension RequestOptions {
     /// - Parameter newBodyStream: makes the stream of a request whose content is a stream.
     func behavior(newBodyStream: (@Sendable () throws -> InputStream)? = nil) -> TaskBehavior {
-        guard !isPlain || newBodyStream != nil else { return .plain }
-        return TaskBehavior(
-            redirects: redirects,
-            caching: caching,
-            credential: credential,
-            onResponse: onResponse,
-            newBodyStream: newBodyStream,
-            uploadProgress: uploadProgress,
-            downloadProgress: downloadProgress
-        )
+        isPlain && newBodyStream == nil ? .plain : TaskBehavior(self, newBodyStream: newBodyStream)
     }
 }

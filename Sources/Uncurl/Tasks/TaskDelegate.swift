@@ -11,7 +11,7 @@ public import URLLoading
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTeller, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
-        var hooks: HooksBox?
+        var hooks: Shared<TaskHooks>?
         var ownReason: UncurlError?
         /// Made on demand, because few tasks need it.
         var queue: OperationQueue?
@@ -62,7 +62,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
             let turn = Self.turns.begin()
             var hooks = state.withLock { $0.hooks }?.values ?? TaskHooks()
             defer {
-                use(HooksBox(hooks))
+                use(Shared(hooks))
                 Self.turns.end(turn)
             }
             yield &hooks
@@ -70,7 +70,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     }
 
     /// Takes the hooks of a request's options, which other requests may have as well.
-    func use(_ hooks: HooksBox) {
+    func use(_ hooks: Shared<TaskHooks>) {
         let old = state.withLock { state in
             let old = state.hooks
             state.hooks = hooks
@@ -123,7 +123,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// that challenge comes; one with a client certificate until the request is sent. Connections that were made with
     /// that certificate serve only requests whose credential has the same identity object.
     public var credential: URLCredential? {
-        get { state.withLock { $0.credential } ?? behavior.credential }
+        get { state.withLock { $0.credential } ?? behavior.options.credential }
         set { change { $0.credential = newValue } }
     }
 
@@ -238,6 +238,12 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     // MARK: Events that the session reports
 
+    /// Calls the manager's hooks, then the task's own. Each is read when it is called.
+    private func hear(_ tell: (TaskHooks) -> Void) {
+        tell(core.hooks)
+        tell(hooks)
+    }
+
     package var interests: TaskInterests {
         TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
     }
@@ -257,11 +263,11 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     }
 
     /// Stands for all tasks that differ from others only in that no stored credential answers for them.
-    private static let withoutStorage = HooksBox(TaskHooks())
+    private static let withoutStorage = Shared(TaskHooks())
 
-    package func taskDidResume(_ task: URLSessionTask) { core.post(TaskNotification.didResume, task) }
+    package func taskDidResume(_ task: URLSessionTask) { core.post(.taskDidResume, task) }
 
-    package func taskDidSuspend(_ task: URLSessionTask) { core.post(TaskNotification.didSuspend, task) }
+    package func taskDidSuspend(_ task: URLSessionTask) { core.post(.taskDidSuspend, task) }
 
     // MARK: Progress
 
@@ -273,14 +279,14 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     func tellSent(_ sent: Int64, of expected: Int64) {
         tellDetail(.sent(TransferProgress(sent, of: expected)))
         state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
-        guard let tell = behavior.uploadProgress, advance(\.sent, to: sent) else { return }
+        guard let tell = behavior.options.uploadProgress, advance(\.sent, to: sent) else { return }
         tell(TransferProgress(sent, of: expected))
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
         tellDetail(.received(TransferProgress(received, of: expected)))
         state.withLock({ $0.downloadReaders })?.tell(TransferProgress(received, of: expected))
-        guard let tell = behavior.downloadProgress, advance(\.received, to: received) else { return }
+        guard let tell = behavior.options.downloadProgress, advance(\.received, to: received) else { return }
         tell(TransferProgress(received, of: expected))
     }
 
@@ -342,7 +348,7 @@ final class RestOfStream: InputStream {
 extension TaskDelegate: URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         core.sessionHooks.didBecomeInvalid?(session, error)
-        core.post(TaskNotification.sessionDidInvalidate, session)
+        core.post(.sessionDidInvalidate, session)
     }
 
     /// Calls the session hook.
@@ -394,8 +400,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         tellDetail(.isWaitingForConnectivity)
-        core.hooks.isWaitingForConnectivity?(session, task)
-        hooks.isWaitingForConnectivity?(session, task)
+        hear { $0.isWaitingForConnectivity?(session, task) }
     }
 
     public func urlSession(
@@ -408,7 +413,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
             return await hook(session, task, response, request)
         }
-        guard let rule = behavior.redirects ?? core.redirects else { return request }
+        guard let rule = behavior.options.redirects ?? core.options.redirects else { return request }
         return await rule.next(task, request, response)
     }
 
@@ -496,8 +501,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         totalBytesExpectedToSend: Int64
     ) {
         let bytes = TransferredBytes(bytesSent, totalBytesSent, of: totalBytesExpectedToSend)
-        core.hooks.didSendBodyData?(session, task, bytes)
-        hooks.didSendBodyData?(session, task, bytes)
+        hear { $0.didSendBodyData?(session, task, bytes) }
         tellSent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
@@ -506,8 +510,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse
     ) {
-        core.hooks.didReceiveInformationalResponse?(session, task, response)
-        hooks.didReceiveInformationalResponse?(session, task, response)
+        hear { $0.didReceiveInformationalResponse?(session, task, response) }
     }
 
     public func urlSession(
@@ -516,14 +519,12 @@ extension TaskDelegate: URLSessionTaskDelegate {
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         collect(metrics)
-        core.hooks.didFinishCollectingMetrics?(session, task, metrics)
-        hooks.didFinishCollectingMetrics?(session, task, metrics)
+        hear { $0.didFinishCollectingMetrics?(session, task, metrics) }
     }
 
     /// Called for tasks that the manager did not make.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        core.hooks.didComplete?(session, task, error)
-        hooks.didComplete?(session, task, error)
+        hear { $0.didComplete?(session, task, error) }
         core.postEnd(of: task, reason(for: error as? URLError, of: task), core.takePlace(of: task))
         if self.task === task { open() }
     }
@@ -540,7 +541,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         let disposition: URLSession.ResponseDisposition
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
             disposition = await hook(session, dataTask, response)
-        } else if let ask = behavior.onResponse, let response = response as? HTTPURLResponse {
+        } else if let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse {
             disposition = await ask(response)
         } else {
             return .allow
@@ -562,7 +563,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (Bool) -> Void
     ) {
         tellDetail(.receivedHead(response))
-        guard let ask = behavior.onResponse, let response = response as? HTTPURLResponse else {
+        guard let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse else {
             return completionHandler(true)
         }
         Task { completionHandler(await ask(response) != .cancel) }
@@ -574,13 +575,11 @@ extension TaskDelegate: URLSessionDataDelegate {
         didBecome downloadTask: URLSessionDownloadTask
     ) {
         becomeDownload(downloadTask)
-        core.hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
-        hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
+        hear { $0.didBecomeDownloadTask?(session, dataTask, downloadTask) }
     }
 
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        core.hooks.didReceiveData?(session, dataTask, data)
-        hooks.didReceiveData?(session, dataTask, data)
+        hear { $0.didReceiveData?(session, dataTask, data) }
         keep(data)
         behavior.takesContent?(dataTask, data)
     }
@@ -599,7 +598,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
             return await hook(session, dataTask, proposedResponse)
         }
-        guard let rule = behavior.caching ?? core.caching else { return proposedResponse }
+        guard let rule = behavior.options.caching ?? core.options.caching else { return proposedResponse }
         return await rule.stored(dataTask, proposedResponse)
     }
 }
@@ -637,8 +636,7 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         totalBytesExpectedToWrite: Int64
     ) {
         let bytes = TransferredBytes(bytesWritten, totalBytesWritten, of: totalBytesExpectedToWrite)
-        core.hooks.didWriteData?(session, downloadTask, bytes)
-        hooks.didWriteData?(session, downloadTask, bytes)
+        hear { $0.didWriteData?(session, downloadTask, bytes) }
         tellReceived(totalBytesWritten, of: totalBytesExpectedToWrite)
     }
 
@@ -650,8 +648,36 @@ extension TaskDelegate: URLSessionDownloadDelegate {
     ) {
         let offset = ResumedOffset(fileOffset, of: expectedTotalBytes)
         tellDetail(.resumedAtOffset(offset))
-        core.hooks.didResumeAtOffset?(session, downloadTask, offset)
-        hooks.didResumeAtOffset?(session, downloadTask, offset)
+        hear { $0.didResumeAtOffset?(session, downloadTask, offset) }
         tellReceived(fileOffset, of: expectedTotalBytes)
     }
+}
+
+/// The delegate of a data task.
+public class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
+    /// All of the content when the task has ended; before that, the part that has come since ``collectsData`` was set.
+    public var data: Data { facts?.data ?? kept }
+
+    /// Whether ``data`` grows while the content comes. By default false: copying each part costs time and memory.
+    public var collectsData: Bool {
+        get { keepsData }
+        set { keepsData = newValue }
+    }
+}
+
+/// The delegate of an upload task.
+public final class UploadTaskDelegate: DataTaskDelegate, @unchecked Sendable {}
+
+/// The delegate of a download task.
+public final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
+    private let place = Mutex<DownloadDestination?>(nil)
+
+    /// Where the file goes. It replaces the destination of the call that made the task, until the download has ended.
+    public var destination: DownloadDestination? {
+        get { place.withLock { $0 } }
+        set { place.withLock { $0 = newValue } }
+    }
+
+    /// The file's URL; nil before the task's end, and for a failed task.
+    public var fileURL: URL? { facts?.fileURL }
 }

@@ -15,12 +15,8 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// 60 MiB: what remains after a purge of a cache with the default capacity.
     public static var defaultPreferredAfterPurge: Int { 60 << 20 }
 
-    private struct Entry {
-        let value: Value
-        let cost: Int
-        /// The number of the last use; each use has its own number.
-        var used: UInt64
-    }
+    /// A value with its cost and the number of its last use; each use has its own number.
+    private typealias Entry = (value: Value, cost: Int, used: UInt64)
 
     private struct State {
         var entries: [Key: Entry] = [:]
@@ -81,7 +77,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
         // Releasing a value may run the program's code.
         let gone = state.withLock { state -> [Entry] in
-            var gone = [state.entries.updateValue(Entry(value: value, cost: cost, used: state.tick()), forKey: key)]
+            var gone = [state.entries.updateValue((value, cost, state.tick()), forKey: key)]
                 .compactMap(\.self)
             for entry in gone { state.usage -= entry.cost }
             state.usage += cost

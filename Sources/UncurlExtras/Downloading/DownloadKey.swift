@@ -17,24 +17,17 @@ public struct DownloadKey: Hashable, Sendable {
         case unique(UInt64)
     }
 
-    private enum Freshness: Hashable {
-        case any
-        /// A request for a fresh answer does not join a load that may return a stored one.
-        case fresh
-        /// A request that must not use the network fails where another request loads, so the two are not merged.
-        case stored
-    }
-
     private let identity: Identity
-    private let freshness: Freshness
+    /// True for a request for a fresh answer: it does not join a load that may return a stored one. False for a request
+    /// that must not use the network: it fails where another request loads, so the two are not merged. Nil for others.
+    private let isFresh: Bool?
 
     /// - Parameters:
     ///   - given: the key that the program has given, if any.
     ///   - number: the number of the request; each request has its own.
     init(_ request: URLRequest, given: String?, fields: Fields, number: UInt64) {
-        freshness =
-            request.cachePolicy.ignoresCaches
-            ? .fresh : request.cachePolicy == .returnCacheDataDontLoad ? .stored : .any
+        isFresh =
+            request.cachePolicy.ignoresCaches ? true : request.cachePolicy == .returnCacheDataDontLoad ? false : nil
         let method = request.httpMethod ?? "GET"
         if let given {
             identity = .given(given)
@@ -65,7 +58,7 @@ public struct DownloadKey: Hashable, Sendable {
 
     private init(_ identity: Identity) {
         self.identity = identity
-        freshness = .any
+        isFresh = nil
     }
 }
 

@@ -50,18 +50,9 @@ public final class Downloader<Value: Sendable>: Sendable {
         fileprivate let load: UInt64
     }
 
-    private struct Handler {
-        let number: UInt64
-        let completion: Completion
-    }
-
-    /// A load that callers wait for.
-    private struct Wanted {
-        /// Each load has its own number, so a late result is not taken for that of another load.
-        let number: UInt64
-        let request: URLRequest
-        var handlers: [Handler]
-    }
+    private typealias Handler = (number: UInt64, completion: Completion)
+    /// A load that callers wait for. Each load has its own number, so a late result is not taken for that of another.
+    private typealias Wanted = (number: UInt64, request: URLRequest, handlers: [Handler])
 
     private struct State {
         var wanted: [DownloadKey: Wanted] = [:]
@@ -143,13 +134,13 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
         let receipt = state.withLock { state in
             let number = state.number()
-            let handler = Handler(number: number, completion: completion)
+            let handler: Handler = (number, completion)
             if let load = state.wanted[name]?.number {
                 state.wanted[name]?.handlers.append(handler)
                 return Receipt(number: number, load: load)
             }
             let load = state.number()
-            state.wanted[name] = Wanted(number: load, request: request, handlers: [handler])
+            state.wanted[name] = (load, request, [handler])
             state.queue.append(name)
             return Receipt(number: number, load: load)
         }
@@ -259,5 +250,69 @@ public final class Downloader<Value: Sendable>: Sendable {
     private func answer(_ completions: [Completion], _ result: Result<Loaded, any Error>) {
         guard !completions.isEmpty else { return }
         queue.async { for completion in completions { completion(result) } }
+    }
+}
+
+extension Downloader {
+    /// Loads with a session's data tasks. `decode` makes the value, on any thread. The other arguments are those of
+    /// ``init(maximumActive:order:cache:fields:queue:load:)``.
+    public convenience init(
+        session: URLSession,
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = nil,
+        fields: DownloadKey.Fields = .all,
+        queue: DispatchQueue? = nil,
+        decode: @escaping @Sendable (Data, URLResponse) throws -> Value
+    ) {
+        self.init(maximumActive: maximumActive, order: order, cache: cache, fields: fields, queue: queue) { request in
+            let (data, response) = try await session.data(for: request)
+            return Loaded(try decode(data, response), response)
+        }
+    }
+
+    /// Loads with a session's data tasks. A serializer validates the answers and makes the values.
+    public convenience init(
+        session: URLSession,
+        serializer: some ResponseSerializer<Value>,
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = nil,
+        fields: DownloadKey.Fields = .all,
+        queue: DispatchQueue? = nil
+    ) {
+        self.init(maximumActive: maximumActive, order: order, cache: cache, fields: fields, queue: queue) { request in
+            let (data, response) = try await session.data(for: request)
+            let answer = ReceivedResponse(request: request, response: response, data: data)
+            if let failure = serializer.validation.failure(of: answer) { throw UncurlError.validation(failure) }
+            return Loaded(try serializer.serialize(answer), response)
+        }
+    }
+}
+
+extension Downloader where Value == ImageContent {
+    /// A downloader of validated, decoded and cached images.
+    public static func images(
+        session: URLSession,
+        serializer: ImageResponseSerializer = ImageResponseSerializer(),
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = .images()
+    ) -> Downloader {
+        Downloader(session: session, serializer: serializer, maximumActive: maximumActive, order: order, cache: cache)
+    }
+}
+
+extension URLSessionConfiguration {
+    /// The configuration for a ``Downloader``'s session. It has a response cache of its own, with 20 MiB in memory and
+    /// 150 MiB on disk.
+    public static var downloader: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.default
+        configuration.urlCache = URLCache(
+            memoryCapacity: 20 << 20,
+            diskCapacity: 150 << 20,
+            diskPath: "uncurl.downloader"
+        )
+        return configuration
     }
 }

@@ -30,19 +30,11 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     /// Shows content. Called on the downloader's queue, or at once for a cached value or a placeholder.
     public typealias Apply = @Sendable (Content) -> Void
 
-    private struct Loading {
-        let number: UInt64
-        let request: DownloadKey
-        var receipt: Downloader<Value>.Receipt?
-    }
-
-    private struct State {
-        var loading: [Name: Loading] = [:]
-        var last: UInt64 = 0
-    }
+    private typealias Loading = (number: UInt64, request: DownloadKey, receipt: Downloader<Value>.Receipt?)
 
     private let downloader: Downloader<Value>
-    private let state = Mutex(State())
+    /// The last number is that of the last request.
+    private let state = Mutex<(loading: [Name: Loading], last: UInt64)>(([:], 0))
 
     /// Places that load their values with this downloader.
     public init(_ downloader: Downloader<Value>) { self.downloader = downloader }
@@ -76,7 +68,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         let identity = DownloadKey(request, given: key, fields: .all, number: number)
         let begun = state.withLock { state -> (number: UInt64, old: Downloader<Value>.Receipt?)? in
             if state.loading[name]?.request == identity { return nil }
-            let old = state.loading.updateValue(Loading(number: number, request: identity), forKey: name)
+            let old = state.loading.updateValue((number, identity, nil), forKey: name)
             return (number, old?.receipt)
         }
         guard let begun else { return false }

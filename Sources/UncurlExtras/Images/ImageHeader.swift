@@ -1,3 +1,4 @@
+internal import Foundation
 public import Uncurl
 
 /// The file format of an image.
@@ -143,4 +144,77 @@ public struct ImageHeader: Sendable, Hashable {
         let width = try octets.little16(at: 26) & 0x3FFF
         return try ImageHeader(.webp, width: width, height: octets.little16(at: 28) & 0x3FFF)
     }
+}
+
+/// Reads numbers from an image's octets. A position beyond their end is an error, whatever its size.
+struct ImageOctets {
+    private let data: Data
+    private let format: ImageFormat
+
+    init(_ data: Data, _ format: ImageFormat) {
+        self.data = data
+        self.format = format
+    }
+
+    var count: Int { data.count }
+
+    func octet(at place: Int) throws(ImageFailure) -> UInt8 {
+        guard place >= 0, place < data.count else { throw .truncated(format) }
+        return data[data.startIndex + place]
+    }
+
+    func big16(at place: Int) throws(ImageFailure) -> Int { try big(2, at: place) }
+    func big24(at place: Int) throws(ImageFailure) -> Int { try big(3, at: place) }
+    func big32(at place: Int) throws(ImageFailure) -> Int { try big(4, at: place) }
+    func little16(at place: Int) throws(ImageFailure) -> Int { try little(2, at: place) }
+    func little24(at place: Int) throws(ImageFailure) -> Int { try little(3, at: place) }
+    func little32(at place: Int) throws(ImageFailure) -> Int { try little(4, at: place) }
+
+    func holds(_ word: StaticString, at place: Int) throws(ImageFailure) -> Bool {
+        for (index, letter) in word.description.utf8.enumerated() {
+            guard try octet(at: place + index) == letter else { return false }
+        }
+        return true
+    }
+
+    private func big(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
+        var value = 0
+        for index in 0..<count { value = value << 8 | Int(try octet(at: place + index)) }
+        return value
+    }
+
+    private func little(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
+        var value = 0
+        for index in (0..<count).reversed() { value = value << 8 | Int(try octet(at: place + index)) }
+        return value
+    }
+}
+
+/// Why octets cannot be read as an image.
+public enum ImageFailure: Error, Sendable, Hashable {
+    /// The first octets belong to no known format.
+    case unknownFormat
+    /// The octets end before the image does.
+    case truncated(ImageFormat)
+    /// The content breaks a rule of its format; the text says which.
+    case corrupt(ImageFormat, String)
+    /// The image has more pixels than the limit allows. It was not decoded.
+    case tooManyPixels(width: Int, height: Int, limit: Int)
+    /// zlib found no memory.
+    case outOfMemory
+}
+
+extension ImageFailure: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        switch self {
+        case .unknownFormat: "the octets are no image of a known format"
+        case .truncated(let format): "the \(format) image ends too early"
+        case .corrupt(let format, let what): "the \(format) image is corrupt: \(what)"
+        case .tooManyPixels(let width, let height, let limit):
+            "an image of \(width) by \(height) pixels is more than \(limit) pixels; maximumPixels of the decoder sets the limit"
+        case .outOfMemory: "there is not enough memory for the image"
+        }
+    }
+
+    public var errorDescription: String? { description }
 }

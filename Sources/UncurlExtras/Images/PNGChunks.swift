@@ -4,13 +4,7 @@ internal import Foundation
 /// The chunks of a PNG (ISO/IEC 15948 §5.3). Their order and lengths are verified, and the checksums of critical
 /// chunks. An ancillary chunk with a wrong checksum is left out, and a file may end behind its pixels (§13.2).
 struct PNGChunks {
-    struct Header: Sendable {
-        let width: Int
-        let height: Int
-        let depth: Int
-        let color: PNGColor
-        let isInterlaced: Bool
-    }
+    typealias Header = (width: Int, height: Int, depth: Int, color: PNGColor, isInterlaced: Bool)
 
     let header: Header
     /// Three octets for each color; empty where there is no palette.
@@ -128,13 +122,7 @@ struct PNGChunks {
         }
         let interlace = try octets.octet(at: 28)
         guard interlace <= 1 else { throw .corrupt(.png, "an unknown interlace method") }
-        return Header(
-            width: size.width,
-            height: size.height,
-            depth: depth,
-            color: color,
-            isInterlaced: interlace == 1
-        )
+        return (size.width, size.height, depth, color, interlace == 1)
     }
 }
 

@@ -58,15 +58,10 @@ public final class TerminalProgressBar: Sendable {
     /// The interval between lines in files and pipes while the total is unknown.
     public static let lineInterval = Duration.seconds(5)
 
-    private struct State {
-        var number: UInt64 = 0
-        var follower: Task<Void, Never>?
-    }
-
     private let label: String
     private let output: TerminalOutput
     private let clock: any Clock<Duration>
-    private let state = Mutex(State())
+    private let follower = Mutex<Task<Void, Never>?>(nil)
 
     /// A bar that follows no transfer yet.
     ///
@@ -84,7 +79,7 @@ public final class TerminalProgressBar: Sendable {
         self.clock = clock
     }
 
-    deinit { state.withLock { $0.follower }?.cancel() }
+    deinit { follower.withLock { $0 }?.cancel() }
 
     /// Follows a task from now on, in place of an earlier one.
     ///
@@ -112,9 +107,9 @@ public final class TerminalProgressBar: Sendable {
     /// Follows any source of snapshots, until a snapshot says that the transfer has ended.
     public func follow(_ source: @escaping @Sendable () -> Snapshot) {
         let (label, output, clock) = (label, output, clock)
-        state.withLock { state in
-            state.follower?.cancel()
-            state.follower = Task {
+        follower.withLock { follower in
+            follower?.cancel()
+            follower = Task {
                 var painter = ProgressPainter(label: label, output: output, clock: clock)
                 while !Task.isCancelled {
                     if painter.paint(source()) { return }
@@ -127,14 +122,11 @@ public final class TerminalProgressBar: Sendable {
 
     /// Stops following the transfer. The line stays as it is.
     public func unbind() {
-        state.withLock { state in
-            state.follower?.cancel()
-            state.follower = nil
-        }
+        follower.withLock { $0.take() }?.cancel()
     }
 
     /// Returns when the transfer has ended and its last line is written.
-    public func waitForEnd() async { await state.withLock { $0.follower }?.value }
+    public func waitForEnd() async { await follower.withLock { $0 }?.value }
 
     private static func look(at transfer: TransferControl, _ direction: Direction) -> Snapshot {
         let isWaiting = transfer.task.map { TerminalProgressBar.isWaiting(for: $0, direction) } ?? false

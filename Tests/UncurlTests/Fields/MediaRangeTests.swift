@@ -29,4 +29,15 @@ struct MediaRangeTests {
     func contains(range: String, other: String, isInside: Bool) throws {
         #expect(try #require(MediaRange(range)).contains(try #require(MediaRange(other))) == isInside)
     }
+    @Test(
+        "a type without blanks and parameters is found to be one, and nothing else is",
+        arguments: [
+            ("a/b", true), ("application/problem+json", true), ("a/b;c=d", false), ("a /b", false), ("a/b/c", false),
+            ("/b", false), ("a/", false), ("ab", false), ("", false), ("a/\u{301}b", false), ("a/é", false),
+        ]
+    )
+    func plain(text: String, isOne: Bool) {
+        #expect(MediaRange.isPlain(text) == isOne)
+        if isOne { #expect(MediaRange(text) != nil) }
+    }
 }

@@ -56,6 +56,17 @@ struct ManagerDecoderTests {
         #expect(names == Array(repeating: "Ada", count: 8))
     }
 
+    @Test("a decoder that a manager gives out is its own: changes apply to it and to its copies alone")
+    func givenOut() async throws {
+        let (usual, other) = (raw.manager(), raw.manager())
+        let copy = HTTPSessionManager(copying: usual)
+        let decoder = try #require(usual.decoder as? JSONDecoder)
+        #expect(decoder === usual.decoder as? JSONDecoder)
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        for manager in [usual, copy] { #expect(try await manager.get("x", as: User.self).firstName == "Ada") }
+        await #expect(throws: UncurlError.self) { try await other.get("x", as: User.self) }
+    }
+
     @Test("a serializer's own decoder replaces the manager's, with its content types")
     func own() async {
         let own = DecodableResponseSerializer(User.self, decoder: JSONDecoder())

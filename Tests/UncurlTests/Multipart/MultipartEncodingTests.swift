@@ -49,10 +49,12 @@ struct MultipartEncodingTests {
         let failure = await #expect(throws: MultipartFailure.self) {
             try await form.write(to: url) { path throws(Errno) in
                 let file = try WritableFile(creating: path)
-                return MultipartOutput { bytes throws(Errno) in
-                    guard file.offset < 100_000 else { throw .noSpace }
-                    try file.write(bytes.span)
-                }
+                return (
+                    write: { bytes throws(Errno) in
+                        guard file.offset < 100_000 else { throw .noSpace }
+                        try file.write(bytes.span)
+                    }, finish: {}
+                )
             }
         }
         #expect(failure == .outputFailed(url, reason: "\(Errno.noSpace)"))
@@ -65,11 +67,10 @@ struct MultipartEncodingTests {
         let failure = await #expect(throws: MultipartFailure.self) {
             try await form.write(to: url) { path throws(Errno) in
                 let file = try WritableFile(creating: path)
-                return MultipartOutput { bytes throws(Errno) in
-                    try file.write(bytes.span)
-                } finish: { () throws(Errno) in
-                    throw .noSpace
-                }
+                return (
+                    write: { bytes throws(Errno) in try file.write(bytes.span) },
+                    finish: { () throws(Errno) in throw .noSpace }
+                )
             }
         }
         #expect(failure == .outputFailed(url, reason: "\(Errno.noSpace)"))

@@ -32,10 +32,10 @@ struct ReachabilityManagerTests {
     }
 
     private func manager(
-        _ target: TargetReachability.Target = .anyHost,
+        _ host: String? = nil,
         queue: DispatchQueue? = nil
     ) -> ReachabilityManager {
-        ReachabilityManager(target, watch: watch, queue: queue, center: NotificationCenter())
+        ReachabilityManager(host, watch: watch, queue: queue, center: NotificationCenter())
     }
 
     private func connect() throws {
@@ -100,7 +100,7 @@ struct ReachabilityManagerTests {
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let center = NotificationCenter()
-        let manager = ReachabilityManager(.anyHost, watch: watch, queue: queue, center: center)
+        let manager = ReachabilityManager(nil, watch: watch, queue: queue, center: center)
         let seen = Sightings<String>()
         let observation = manager.observe { status in
             seen.add("observer \(status.rawValue) \(DispatchQueue.getSpecific(key: key) == true)")
@@ -245,10 +245,10 @@ struct ReachabilityManagerTests {
         .rows("R2", "R5")
     )
     func host() async throws {
-        let near = manager(.host("near.test"))
-        let numeric = manager(.host("10.9.0.9"))
-        let far = manager(.host("192.0.2.1"))
-        let unnamed = manager(.host("nobody.test"))
+        let near = manager("near.test")
+        let numeric = manager("10.9.0.9")
+        let far = manager("192.0.2.1")
+        let unnamed = manager("nobody.test")
         let seen = [near, numeric, far, unnamed].map { _ in Sightings<ReachabilityStatus>() }
         let observations = zip([near, numeric, far, unnamed], seen).map { pair in
             pair.0.observe { [log = pair.1] in log.add($0) }
@@ -295,7 +295,7 @@ struct ReachabilityManagerTests {
     @Test("where netlink is forbidden the failure says so and the status stays unknown")
     func forbidden() async throws {
         let watch = NetworkWatch(resolver: Resolver()) { () throws(Errno) in throw .accessDenied }
-        let manager = ReachabilityManager(.anyHost, watch: watch, queue: nil, center: NotificationCenter())
+        let manager = ReachabilityManager(nil, watch: watch, queue: nil, center: NotificationCenter())
         try manager.start()
         #expect(await Sightings<Void>.eventually { manager.failure != nil })
         #expect(manager.status == .unknown && manager.failure?.description.contains("EACCES") == true)
@@ -359,7 +359,7 @@ struct ReachabilityManagerTests {
         try await waiting.value
         #expect(manager.isReachable)
         let watch = NetworkWatch(resolver: Resolver()) { () throws(Errno) in throw .accessDenied }
-        let forbidden = ReachabilityManager(.anyHost, watch: watch, queue: nil, center: NotificationCenter())
+        let forbidden = ReachabilityManager(nil, watch: watch, queue: nil, center: NotificationCenter())
         await #expect(throws: ReachabilityError.self) { try await forbidden.waitUntilReachable() }
     }
 }

@@ -1,0 +1,325 @@
+internal import Glibc
+internal import Synchronization
+public import URLLoading
+internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlReactor
+internal import UncurlSemantics
+
+/// A form of several parts (RFC 7578), sent while it is read: files from the disk to the socket, streams from a thread.
+/// Neither is loaded into memory as a whole.
+///
+/// ```swift
+/// var form = MultipartForm()
+/// try form.append(.text("holiday"), name: "title")
+/// try form.append(.file(photo), name: "photo")
+/// let (answer, response) = try await session.upload(for: request, multipart: form)
+/// ```
+/// The form is a value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form
+/// without parts is only a closing boundary, as browsers send it.
+public struct MultipartForm: Sendable {
+    /// What separates the parts (RFC 2046 §5.1.1).
+    public var boundary: String { layout.boundary }
+    private let layout: MultipartLayout
+    private(set) var parts: [MultipartPart] = []
+    /// The sum of the known lengths of the parts, in bytes.
+    private var knownLength: UInt64 = 0
+
+    /// A form with the boundary `Boundary+` and sixteen random digits.
+    public init() { layout = MultipartLayout() }
+
+    /// A form with a given boundary. The caller must make sure that no part contains it.
+    public init(boundary: String) throws(MultipartFailure) {
+        guard let layout = MultipartLayout(boundary: boundary) else { throw .invalidBoundary(boundary) }
+        self.layout = layout
+    }
+
+    // MARK: Parts
+
+    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, with `"`, CR and LF as
+    /// `%22`, `%0D` and `%0A`.
+    ///
+    /// - Parameters:
+    ///   - content: what the part holds.
+    ///   - name: the name of the field.
+    ///   - fileName: the default for a file is the last component of its path; any other content has none by default.
+    ///   - contentType: the default for a file follows from the suffix of its name; any other content has none by
+    ///     default.
+    /// - Throws: ``MultipartFailure``, also for a file that cannot be sent: it is opened now.
+    public mutating func append(
+        _ content: MultipartContent,
+        name: String,
+        fileName: String? = nil,
+        contentType: String? = nil
+    ) throws(MultipartFailure) {
+        var (fileName, contentType) = (fileName, contentType)
+        if case .file(let url) = content.kind {
+            fileName = fileName ?? url.lastPathComponent
+            contentType = contentType ?? MediaTypes.type(ofPath: url.path)
+        }
+        if let contentType { try MultipartPart.check("Content-Type", contentType) }
+        let head = MultipartLayout.fields(
+            name: try Self.escaped(name),
+            fileName: try fileName.map { name throws(MultipartFailure) in try Self.escaped(name) },
+            contentType: contentType
+        )
+        try append(MultipartPart(label: name, head: head, content: content))
+    }
+
+    private static func escaped(_ name: String) throws(MultipartFailure) -> String {
+        guard let escaped = MultipartLayout.escaped(name) else { throw .nulInName(name) }
+        return escaped
+    }
+
+    /// Appends a part with exactly these header fields, in their order.
+    public mutating func append(
+        _ content: MultipartContent,
+        headers: [(name: String, value: String)]
+    ) throws(MultipartFailure) {
+        var head = ""
+        for (name, value) in headers {
+            try MultipartPart.check(name, value)
+            head += "\(name): \(value)\r\n"
+        }
+        try append(MultipartPart(label: headers.first?.value ?? "", head: head, content: content))
+    }
+
+    /// Appends a field for each pair, in their order, such as the flattened parameters of a request.
+    public mutating func append(fields: [(name: String, value: Data)]) throws(MultipartFailure) {
+        for field in fields { try append(.data(field.value), name: field.name) }
+    }
+
+    /// Appends the parts of another form.
+    public mutating func append(partsOf other: MultipartForm) throws(MultipartFailure) {
+        for part in other.parts { try append(part) }
+    }
+
+    private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
+        let length = part.length ?? 0
+        let framing = opening(of: part, isFirst: parts.isEmpty).count
+        // Room for the closing boundary.
+        let left = UInt64(Int64.max) - 1024 - knownLength
+        guard length <= left, UInt64(framing) <= left - length else { throw .tooLong }
+        knownLength += length + UInt64(framing)
+        parts.append(part)
+    }
+
+    /// Whether the form has no part.
+    public var isEmpty: Bool { parts.isEmpty }
+    /// The number of parts.
+    public var count: Int { parts.count }
+
+    // MARK: As a whole
+
+    /// The value of the request's Content-Type field.
+    public var contentType: String { layout.contentType }
+
+    /// The length in bytes, boundaries included. Nil where a stream declares no length: then the form is sent in
+    /// chunks.
+    public var contentLength: UInt64? {
+        parts.allSatisfy { $0.length != nil } ? knownLength + UInt64(closing.count) : nil
+    }
+
+    /// Whether the form can be sent again after a redirect or a challenge: no part is a stream that can be read once
+    /// only.
+    public var isReplayable: Bool {
+        parts.allSatisfy { $0.content.isReplayable }
+    }
+
+    // MARK: Layout
+
+    private func opening(of part: MultipartPart, isFirst: Bool) -> [UInt8] {
+        layout.opening(fields: part.head, isFirst: isFirst)
+    }
+
+    private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
+
+    /// Content up to this size, in bytes, is sent together with the boundaries around it.
+    private static let smallSegment = 64 << 10
+
+    /// The form in order. Boundaries and small content form one segment, each file and each stream a segment of its
+    /// own.
+    var segments: [SegmentedBody.Segment] {
+        var segments: [SegmentedBody.Segment] = []
+        var bytes: [UInt8] = []
+        func flush() {
+            if !bytes.isEmpty { segments.append(.bytes(bytes)) }
+            bytes = []
+        }
+        for (index, part) in parts.enumerated() {
+            bytes += opening(of: part, isFirst: index == 0)
+            switch part.content {
+            case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallSegment:
+                bytes += content
+            case .bytes, .file, .threaded:
+                flush()
+                segments.append(part.content)
+            }
+        }
+        bytes += closing
+        flush()
+        return segments
+    }
+}
+
+/// A part as it is sent. Its file has been opened.
+struct MultipartPart: Sendable {
+    /// The name of the part in errors.
+    let label: String
+    /// The header fields, each with its line end.
+    let head: String
+    let content: SegmentedBody.Segment
+
+    init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
+        self.label = label
+        self.head = head
+        self.content =
+            switch content.kind {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let url): .file(try MultipartPart.file(url))
+            case .stream(let length, let isReplayable, let open):
+                .threaded(
+                    ThreadedBody(length: length, replayable: isReplayable) {
+                        try MultipartStreamReader(label, length, open)
+                    }
+                )
+            }
+    }
+
+    var length: UInt64? { content.length }
+
+    // MARK: Fields
+
+    static func check(_ name: String, _ value: String) throws(MultipartFailure) {
+        var fields = HTTPFields()
+        do throws(HTTP1Error) {
+            try fields.append(name, value)
+        } catch {
+            throw .invalidField(name: name, value: value)
+        }
+    }
+
+    // MARK: Files
+
+    private static func file(_ url: URL) throws(MultipartFailure) -> FileBody {
+        guard url.isFileURL, !url.path.isEmpty else { throw .notFileURL(url) }
+        var status = stat()
+        guard unsafe stat(url.path, &status) == 0 else { throw .fileUnreachable(url, reason: systemReason()) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .fileIsDirectory(url)
+        default: throw .fileNotRegular(url)
+        }
+        do throws(FileBody.Problem) {
+            let file = try FileBody(unchangingPath: url.path)
+            try checkSize(of: file, url)
+            return file
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw .fileUnreadable(url, reason: "\(reason)")
+            case .notRegular: throw .fileNotRegular(url)
+            case .outOfRange: throw .fileSizeUnknown(url)
+            }
+        }
+    }
+
+    /// A file of /proc has content although it reports a size of zero.
+    private static func checkSize(of file: FileBody, _ url: URL) throws(FileBody.Problem) {
+        guard file.length == 0 else { return }
+        let isEmpty: Bool
+        do {
+            isEmpty = try file.open().read(at: 0, atMost: 1).isEmpty
+        } catch {
+            isEmpty = true
+        }
+        guard isEmpty else { throw .outOfRange(size: 0) }
+    }
+
+    private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
+}
+
+extension MultipartForm {
+    /// Encodes the form in memory. Blocks while files and streams are read.
+    ///
+    /// - Parameter limit: the most bytes of the encoded form, which is as long as its files.
+    public func encoded(limit: Int = 10_000_000) throws(MultipartFailure) -> Data {
+        if let length = contentLength, length > UInt64(max(0, limit)) { throw .overLimit(limit) }
+        let reader = MultipartReader(self)
+        var data = Data()
+        while true {
+            let bytes = try reader.read(atMost: MultipartForm.bite)
+            guard !bytes.isEmpty else { return data }
+            guard data.count + bytes.count <= limit else { throw .overLimit(limit) }
+            data.append(contentsOf: bytes)
+        }
+    }
+
+    /// Writes the form to a new file, on a thread that may block. An existing file is an error and is left as it is. A
+    /// file that could not be written completely, or whose writing was cancelled, is removed.
+    ///
+    /// - Throws: ``MultipartFailure``, or `CancellationError`.
+    public func write(to url: URL) async throws {
+        try await write(to: url) { path throws(Errno) in
+            let file = try WritableFile(creating: path)
+            return (
+                write: { bytes throws(Errno) in try file.write(bytes.span) },
+                finish: { () throws(Errno) in try file.checkWrites() }
+            )
+        }
+    }
+
+    private static let bite = 64 << 10
+
+    /// - Parameter making: opens the new file. Tests pass a file on a disk that fails.
+    func write(
+        to url: URL,
+        making: @escaping @Sendable (String) throws(Errno) -> MultipartOutput
+    ) async throws {
+        guard url.isFileURL, !url.path.isEmpty else { throw MultipartFailure.outputNotFileURL(url) }
+        let isCancelled = Atomic(false)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                do {
+                    try ThreadedBody.sharedPool.run {
+                        continuation.resume(
+                            with: Result { try write(url, making) { isCancelled.load(ordering: .relaxed) } }
+                        )
+                    }
+                } catch {
+                    continuation.resume(throwing: MultipartFailure.outputFailed(url, reason: "\(error)"))
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
+        }
+    }
+
+    private func write(
+        _ url: URL,
+        _ making: (String) throws(Errno) -> MultipartOutput,
+        _ isCancelled: () -> Bool
+    ) throws {
+        let output: MultipartOutput
+        do throws(Errno) {
+            output = try making(url.path)
+        } catch {
+            throw error.code == EEXIST
+                ? MultipartFailure.outputExists(url) : .outputFailed(url, reason: "\(error)")
+        }
+        do {
+            let reader = MultipartReader(self)
+            while true {
+                if isCancelled() { throw CancellationError() }
+                let bytes = try reader.read(atMost: MultipartForm.bite)
+                guard !bytes.isEmpty else { return try output.finish() }
+                try output.write(bytes)
+            }
+        } catch {
+            WritableFile.remove(url.path)
+            throw (error as? Errno).map { MultipartFailure.outputFailed(url, reason: "\($0)") } ?? error
+        }
+    }
+}
+
+/// The file that a form is written to.
+typealias MultipartOutput = (write: ([UInt8]) throws(Errno) -> Void, finish: () throws(Errno) -> Void)

@@ -1,0 +1,292 @@
+public import URLLoading
+
+/// A tree of values for a request, which a serializer writes as a query, a form or a document.
+///
+/// Parameters are written as literals, or made of an `Encodable` value by ``init(encoding:)``:
+/// ```swift
+/// let parameters: Parameters = ["name": "bang", "families": ["father", "mother"], "page": 2]
+/// ```
+/// The text of a leaf is decided when it is written: by ``QueryEncoding`` or by the serializer.
+public indirect enum Parameters: Sendable, Hashable {
+    /// No value. Serializers write it as `null` or as a bare name, or omit it.
+    case null
+    /// A Boolean.
+    case bool(Bool)
+    /// An integer that fits 64 bits with a sign.
+    case integer(Int64)
+    /// A larger integer, which fits 64 bits without a sign.
+    case unsigned(UInt64)
+    /// A number with a fraction. A number that is not finite is a ``ParameterFailure`` when it is written.
+    case double(Double)
+    /// A decimal number, written with all of its digits.
+    case decimal(Decimal)
+    /// Text.
+    case string(String)
+    /// Bytes, written as the serializer's ``DataStyle`` says.
+    case data(Data)
+    /// A point in time, written as the serializer's ``DateStyle`` says.
+    case date(Date)
+    /// Several values in their order.
+    case array([Parameters])
+    /// An array whose order has no meaning. It is written in a stable order.
+    case set([Parameters])
+    /// Values with names.
+    case keyed(KeyedParameters)
+
+    /// Parameters without entries. That differs from no parameters at all.
+    public static var empty: Parameters { .keyed(KeyedParameters()) }
+
+    /// Values with names, from a dictionary.
+    public init(_ fields: [String: Parameters]) {
+        self = .keyed(KeyedParameters(fields))
+    }
+
+    /// The value of a name. Setting nil removes the name. Parameters without names return nil, and setting a value
+    /// makes them keyed.
+    public subscript(key: String) -> Parameters? {
+        get {
+            switch self {
+            case .keyed(let fields): fields[key]
+            case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set: nil
+            }
+        }
+        set {
+            switch self {
+            case .keyed(var fields):
+                fields[key] = newValue
+                self = .keyed(fields)
+            case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set:
+                guard let newValue else { return }
+                self = .keyed([key: newValue])
+            }
+        }
+    }
+
+    /// Whether these are keyed parameters without entries.
+    public var isEmpty: Bool {
+        switch self {
+        case .keyed(let fields): fields.isEmpty
+        case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set: false
+        }
+    }
+
+    /// The limit of nesting. Trees are walked by recursion, and 512 levels take a tenth of the smallest stack that a
+    /// thread has here. The parsers of servers stop at this number or earlier.
+    public static let maximumDepth = 512
+}
+
+extension Parameters: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(nilLiteral: ()) { self = .null }
+    public init(arrayLiteral elements: Parameters...) { self = .array(elements) }
+
+    /// Of several values with one name, the last one counts.
+    public init(dictionaryLiteral elements: (String, Parameters)...) {
+        var fields = KeyedParameters()
+        for (key, value) in elements { fields[key] = value }
+        self = .keyed(fields)
+    }
+}
+
+extension Parameters {
+    /// The parameters as parts of a multipart form. Names follow the rules of a query, without escapes. Bytes stay
+    /// bytes, null is an empty part (unless ``QueryEncoding/nulls`` omits it), and any other value is text.
+    public func formParts(
+        _ rules: QueryEncoding = QueryEncoding(),
+        stringEncoding: String.Encoding = .utf8
+    ) throws(ParameterFailure) -> [(name: String, value: Data)] {
+        var parts: [(name: String, value: Data)] = []
+        for leaf in try rules.leaves(self) {
+            switch leaf.value {
+            case .data(let data): parts.append((leaf.name, data))
+            case .null:
+                if case .omitted = rules.nulls { continue }
+                parts.append((leaf.name, Data()))
+            case .bool, .integer, .unsigned, .double, .decimal, .string, .date, .array, .set, .keyed:
+                guard let data = try rules.text(of: leaf).data(using: stringEncoding) else {
+                    throw ParameterFailure(.notInEncoding(stringEncoding))
+                }
+                parts.append((leaf.name, data))
+            }
+        }
+        return parts
+    }
+}
+
+/// Parameters can be encoded by any encoder. The encoder's own strategies write decimals, dates and bytes; sets become
+/// arrays.
+extension Parameters: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .null:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .bool(let value): try value.encode(to: encoder)
+        case .integer(let value): try value.encode(to: encoder)
+        case .unsigned(let value): try value.encode(to: encoder)
+        case .double(let value): try value.encode(to: encoder)
+        case .string(let value): try value.encode(to: encoder)
+        // Encoded through a container, because encoders know these three types.
+        case .decimal(let value):
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        case .data(let value):
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        case .date(let value):
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        case .array(let elements), .set(let elements):
+            guard encoder.codingPath.count <= Parameters.maximumDepth else {
+                throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
+            }
+            var container = encoder.unkeyedContainer()
+            for element in elements { try container.encode(element) }
+        case .keyed(let fields):
+            guard encoder.codingPath.count <= Parameters.maximumDepth else {
+                throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
+            }
+            var container = encoder.container(keyedBy: ParameterKey.self)
+            for (name, value) in fields { try container.encode(value, forKey: ParameterKey(name)) }
+        }
+    }
+}
+
+/// Parameters with names, in the given order. Those of a `Dictionary`, which has no order, are sorted by name.
+public struct KeyedParameters: Sendable {
+    private var values: [String: Parameters] = [:]
+    private var names: [String] = []
+
+    /// No parameters.
+    public init() {}
+
+    /// The parameters of a dictionary.
+    public init(_ fields: [String: Parameters]) {
+        values = fields
+        names = fields.keys.sorted()
+    }
+
+    /// Whether there is no parameter.
+    public var isEmpty: Bool { values.isEmpty }
+    /// The number of names.
+    public var count: Int { values.count }
+
+    /// The value of a name. Setting nil removes the name; a name that is set again keeps its position.
+    public subscript(name: String) -> Parameters? {
+        get { values[name] }
+        set {
+            let isNew = values[name] == nil
+            values[name] = newValue
+            if isNew, newValue != nil {
+                names.append(name)
+            } else if !isNew, newValue == nil {
+                names.removeAll { $0 == name }
+            }
+        }
+    }
+}
+
+extension KeyedParameters: Sequence {
+    public func makeIterator() -> AnyIterator<(name: String, value: Parameters)> {
+        var names = names.makeIterator()
+        return AnyIterator {
+            guard let name = names.next(), let value = values[name] else { return nil }
+            return (name, value)
+        }
+    }
+}
+
+/// Two values are equal if they have the same names with the same values, in any order.
+extension KeyedParameters: Hashable {
+    public static func == (left: KeyedParameters, right: KeyedParameters) -> Bool { left.values == right.values }
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+extension KeyedParameters: ExpressibleByDictionaryLiteral {
+    /// Of several values with one name, the last one counts.
+    public init(dictionaryLiteral elements: (String, Parameters)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}
+
+extension Parameters {
+    /// Makes parameters of Foundation's objects, such as the results of `JSONSerialization` and
+    /// `PropertyListSerialization`, or a `[String: Any]`. The names of dictionaries are sorted. A nil is null.
+    ///
+    /// - Throws: ``ParameterFailure`` for an object of another kind, with its position, and for nesting beyond the
+    ///   limit.
+    public init(foundationObject object: Any) throws(ParameterFailure) {
+        self = try Self.value(of: object, at: "", depth: 0)
+    }
+
+    private static func value(of object: Any, at path: String, depth: Int) throws(ParameterFailure) -> Parameters {
+        guard depth <= maximumDepth else { throw ParameterFailure(.tooDeep(limit: maximumDepth)) }
+        switch object {
+        case let value as Parameters: return value
+        case let value as any PossiblyNil:
+            return try value.content.map { content throws(ParameterFailure) in
+                try self.value(of: content, at: path, depth: depth)
+            } ?? .null
+        case let value as String: return .string(value)
+        // Decided by the type: a cast would convert 1 to true.
+        case let value as Bool where type(of: object) == Bool.self: return .bool(value)
+        case let value as any FixedWidthInteger where !(object is NSNumber): return Parameters(value)
+        case let value as Decimal where type(of: object) == Decimal.self: return .decimal(value)
+        case let value as NSDecimalNumber: return .decimal(value.decimalValue)
+        case let value as NSNumber: return number(value)
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
+        case let value as URL: return .string(value.absoluteString)
+        case is NSNull: return .null
+        case let values as [String: Any]:
+            var fields = KeyedParameters()
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                fields[name] = try self.value(of: value, at: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
+            }
+            return .keyed(fields)
+        case let values as Set<AnyHashable>: return .set(try elements(of: values.map(\.base), at: path, depth: depth))
+        case let values as [Any]: return .array(try elements(of: values, at: path, depth: depth))
+        default:
+            throw ParameterFailure(.notExpressible(path: path, kind: "\(type(of: object))", format: "a request"))
+        }
+    }
+
+    private static func elements(
+        of objects: [Any],
+        at path: String,
+        depth: Int
+    ) throws(ParameterFailure) -> [Parameters] {
+        var values: [Parameters] = []
+        for (index, object) in objects.enumerated() {
+            values.append(try value(of: object, at: "\(path)[\(index)]", depth: depth + 1))
+        }
+        return values
+    }
+
+    private static func number(_ number: NSNumber) -> Parameters {
+        switch unsafe String(cString: number.objCType) {
+        case "d": .double(number.doubleValue)
+        case "f": Parameters(number.floatValue)
+        case "Q": Parameters(number.uint64Value)
+        // Foundation has only two Boolean objects.
+        case "c",
+            "B" where number === NSNumber(value: true) || number === NSNumber(value: false):
+            .bool(number.boolValue)
+        default: .integer(number.int64Value)
+        }
+    }
+}
+
+/// Marks `Optional`: a dictionary of anything may have optional values.
+private protocol PossiblyNil {
+    var content: Any? { get }
+}
+
+extension Optional: PossiblyNil {
+    fileprivate var content: Any? { self }
+}

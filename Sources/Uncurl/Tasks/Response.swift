@@ -1,0 +1,239 @@
+public import URLLoading
+internal import UncurlEngine
+
+/// The outcome of a request: its result, and the facts behind it.
+public struct Response<Value: Sendable>: Sendable {
+    let facts: ResponseFacts
+
+    init(_ facts: ResponseFacts) { self.facts = facts }
+
+    /// The value, or the reason why there is none.
+    public var result: Result<Value, UncurlError> {
+        if let error { return .failure(error) }
+        guard let made = facts.made else { preconditionFailure("a response without a failure has a value") }
+        return .success(SerializedResponse.exact(made))
+    }
+
+    /// The value of an answer that validation refused, such as an error document.
+    public var rejectedValue: Value? { error == nil ? nil : made }
+
+    /// The value that the serializer made, whether or not the answer was accepted.
+    private var made: Value? { facts.made.map { SerializedResponse.exact($0) } }
+
+    /// The request that was answered, or would have been; after redirects, the last one. Nil where none could be built.
+    public var request: URLRequest? { facts.request }
+
+    /// The head of the answer; nil where none came.
+    public var response: HTTPURLResponse? { facts.response }
+
+    /// The content. For a failed request, the part that came; for a download, empty.
+    public var data: Data { facts.data }
+
+    /// The file of a download. It belongs to the caller.
+    public var fileURL: URL? { facts.fileURL }
+
+    /// The metrics of the last attempt; nil unless the manager collects metrics.
+    public var metrics: URLSessionTaskMetrics? { facts.metrics }
+
+    /// How often an interceptor sent the request again.
+    public var retryCount: Int { facts.retryCount }
+
+    /// The value; nil for a failure.
+    public var value: Value? { error == nil ? made : nil }
+
+    /// Why there is no value; nil where there is one.
+    public var error: UncurlError? { facts.error }
+
+    /// The answer's status; nil where there was no answer.
+    public var statusCode: Int? { facts.statusCode }
+
+    /// The resume data of an interrupted or cancelled download, for
+    /// ``URLSessionManager/download(resuming:to:options:)``.
+    public var resumeData: Data? { facts.resumeData }
+
+    /// The same response with another value.
+    public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
+        Response<Other>(ResponseFacts(facts, made: try made.map(transform), error: error))
+    }
+}
+
+extension Response {
+    /// The same response with another failure.
+    func failing(_ error: UncurlError) -> Response {
+        Response(facts.failing(error))
+    }
+}
+
+extension Response: CustomStringConvertible {
+    /// The length of the content, which may be in a file.
+    private var length: Int {
+        guard let fileURL else { return data.count }
+        return (try? fileURL.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? data.count
+    }
+
+    public var description: String {
+        let subject = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "")" } ?? "no request"
+        let status = statusCode.map { " → \($0)" } ?? ""
+        return "\(subject)\(status), \(length) bytes: \(result)"
+    }
+}
+
+/// All of a response. It is an object that does not depend on the type of the value: generic code, which looks types
+/// up at run time, would take a fifth of the time of a small request.
+final class ResponseFacts: Sendable {
+    let request: URLRequest?
+    let response: HTTPURLResponse?
+    let data: Data
+    let fileURL: URL?
+    /// The error of the result.
+    let error: UncurlError?
+    let metrics: URLSessionTaskMetrics?
+    let retryCount: Int
+    let resumeData: Data?
+    /// What the serializer made. If there is an error, the value of an answer that validation refused.
+    let made: (any Sendable)?
+
+    init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data,
+        fileURL: URL?,
+        error: UncurlError?,
+        metrics: URLSessionTaskMetrics?,
+        retryCount: Int,
+        resumeData: Data?,
+        made: (any Sendable)? = nil
+    ) {
+        self.request = request
+        self.response = response
+        self.data = data
+        self.fileURL = fileURL
+        self.error = error
+        self.metrics = metrics
+        self.retryCount = retryCount
+        self.resumeData = resumeData
+        self.made = made
+    }
+
+    convenience init(_ facts: ResponseFacts, made: (any Sendable)?, error: UncurlError?) {
+        self.init(
+            request: facts.request,
+            response: facts.response,
+            data: facts.data,
+            fileURL: facts.fileURL,
+            error: error,
+            metrics: facts.metrics,
+            retryCount: facts.retryCount,
+            resumeData: facts.resumeData,
+            made: made
+        )
+    }
+
+    /// The facts of a request that never became a task.
+    convenience init(
+        failing error: UncurlError,
+        _ request: URLRequest?,
+        retryCount: Int = 0,
+        resumeData: Data? = nil
+    ) {
+        self.init(
+            request: request,
+            response: nil,
+            data: Data(),
+            fileURL: nil,
+            error: error,
+            metrics: nil,
+            retryCount: retryCount,
+            resumeData: resumeData
+        )
+    }
+
+    var statusCode: Int? { response?.statusCode }
+
+    /// The same facts with another failure, and without the value of an accepted answer.
+    func failing(_ error: UncurlError) -> ResponseFacts {
+        ResponseFacts(self, made: self.error == nil ? nil : made, error: error)
+    }
+}
+
+/// Makes a response of a task's outcome. May be called on any thread.
+extension TaskOutcome {
+    /// - Parameters:
+    ///   - validation: replaces the serializer's own validation.
+    ///   - reason: why the task failed; nil where it did not.
+    ///   - download: the validated and moved file of a download; nil for any other task.
+    ///   - resumeData: the resume data of an earlier attempt, where this one has none of its own.
+    func response(
+        by serializer: any ResponseSerializer,
+        validation: ResponseValidation? = nil,
+        reason: UncurlError?,
+        download: DownloadedFile?,
+        retryCount: Int = 0,
+        resumeData: Data? = nil
+    ) -> ResponseFacts {
+        let request = task.currentRequest ?? task.originalRequest
+        var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
+        let result: SerializedResponse<any Sendable>
+        switch (reason, download) {
+        case (let reason?, _): result = SerializedResponse(value: nil, error: reason)
+        case (nil, .stranded(let failure)?): result = SerializedResponse(value: nil, error: failure)
+        case (nil, .placed(let place)?), (nil, .left(let place)?):
+            answer.fileURL = place
+            result = serializer.serialized(answer, refusal: nil)
+        case (nil, .refused(let refusal)?):
+            (answer.data, answer.fileURL) = (refusal.data, refusal.fileURL)
+            result = serializer.serialized(answer, refusal: refusal)
+        case (nil, nil):
+            let refusal = (validation ?? serializer.validation).failure(of: answer)
+            result = serializer.serialized(answer, refusal: refusal)
+        }
+        return ResponseFacts(
+            request: request,
+            response: response as? HTTPURLResponse,
+            data: answer.data,
+            fileURL: answer.fileURL,
+            error: result.error,
+            metrics: metrics,
+            retryCount: retryCount,
+            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? resumeData,
+            made: result.value
+        )
+    }
+}
+
+extension UncurlError {
+    /// - Parameters:
+    ///   - request: the request that the task began with.
+    ///   - refusal: why this manager refused the host; nil where it did not.
+    init(_ error: URLError, of request: URLRequest?, refusal: UncurlError?) {
+        if request?.segments != nil, let failure = MultipartFailure(error) {
+            self = .multipart(failure)
+            return
+        }
+        if let own = error.ofClass {
+            self = .loading(own)
+            return
+        }
+        switch error.code {
+        // This manager's refusal of a certificate is a challenge that its delegate has cancelled.
+        case .cancelled: self = (error.isOfRefusedHandshake ? refusal : nil) ?? .cancelled
+        // The same for a task whose own delegate was not asked.
+        case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
+        // An upload that its server keeps can be resumed from the data in its error.
+        case .requestBodyStreamExhausted where error.uploadTaskResumeData == nil && !error.isContentBroken:
+            self = .bodyNotReplayable
+        default: self = .transport(error)
+        }
+    }
+}
+
+extension URLError {
+    /// Whether the content was read, but broke off or did not have its declared length.
+    fileprivate var isContentBroken: Bool {
+        switch cause as? EngineError {
+        case .bodySourceFailed(let source): !(source.underlying is ContentUsedUp)
+        case .bodyLengthMismatch, .bodyFailed: true
+        default: false
+        }
+    }
+}
