@@ -50,7 +50,7 @@ struct WalkTests {
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
                 ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
-                ProtocolLoad Record RequestBuilder RequestLoader RequestPlan RequestPlanning RequestStorage
+                ProtocolLoad Record RequestBuilder RequestLoader RequestPlanning RequestStorage
                 RequestValues ResponseFields ResponseValues SessionEngine SessionHome SessionProxies SessionSettings
                 Sink Source TaskContinuation TaskCounting TaskLoader TaskSnapshot TaskSpec Transaction
                 URLCacheLoading URLRequest URLSession URLSessionAsync URLSessionDataTask URLSessionTask URLText
@@ -65,7 +65,7 @@ struct WalkTests {
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
                 ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
-                ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader RequestPlan RequestPlanning
+                ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader RequestPlanning
                 RequestStorage RequestValues ResponseFields ResponseValues SelectiveDelegate SessionEngine
                 SessionHome SessionProxies SessionSettings Sink Source TaskCounting TaskInterests TaskLoader
                 TaskReport TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest URLSession

@@ -109,6 +109,8 @@ public final class EngineRequest: Sendable {
     public let options: Options
     /// The head as it is sent; for a pipeline, all heads and bodies.
     let serialized: [UInt8]
+    /// Where ``serialized`` goes on after the target; nil where the target stands elsewhere too.
+    private let lineEnd: Int?
     /// The content in memory that follows ``serialized``.
     let content: [UInt8]
     let chunked: Bool
@@ -210,6 +212,7 @@ public final class EngineRequest: Sendable {
             throw .invalidRequest(.syntax(error))
         }
         let count = max(1, options.pipelineDepth)
+        lineEnd = method == "CONNECT" || count > 1 ? nil : method.utf8.count + 1 + target.utf8.count
         guard count > 1 else {
             (serialized, content, contentBytes) = (head, bytes, bytes.count)
             return
@@ -230,6 +233,26 @@ public final class EngineRequest: Sendable {
         for _ in 0..<count { all += one }
         serialized = all
         content = []
+    }
+
+    /// The same request for another URL of its origin: all but the target is as it was, and the head is not made again.
+    /// Nil for a URL of another origin, and where the head has more of the target than its line: CONNECT, a pipeline,
+    /// octets that are sent as they are.
+    package init?(_ other: EngineRequest, for url: HTTPURL) {
+        guard let line = other.lineEnd, url.origin == other.origin else { return nil }
+        target = url.target
+        var head: [UInt8] = []
+        head.reserveCapacity(other.serialized.count - other.target.utf8.count + target.utf8.count)
+        head += other.serialized[..<(other.method.utf8.count + 1)]
+        head += target.utf8
+        head += other.serialized[line...]
+        serialized = head
+        lineEnd = line - other.target.utf8.count + target.utf8.count
+        (origin, method, body, options) = (other.origin, other.method, other.body, other.options)
+        (content, contentBytes, chunked) = (other.content, other.contentBytes, other.chunked)
+        (context, destination, spans, offer) = (other.context, other.destination, other.spans, other.offer)
+        (isIdempotent, decodesContent, closes) = (other.isIdempotent, other.decodesContent, other.closes)
+        (isThrottled, hasOwnLimits, continueWait) = (other.isThrottled, other.hasOwnLimits, other.continueWait)
     }
 
     /// A request whose octets are sent as they are, whatever they say; for tests of parsers. It has one answer, read as
@@ -254,7 +277,7 @@ public final class EngineRequest: Sendable {
         context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
         // Of no protocol at all.
         offer = UpgradeOffer()
-        (serialized, content, contentBytes, continueWait) = (octets, [], 0, 0)
+        (serialized, lineEnd, content, contentBytes, continueWait) = (octets, nil, [], 0, 0)
     }
 
     private static let reserved = [
