@@ -24,7 +24,6 @@ open class URLSessionManager: @unchecked Sendable {
     let core: ManagerCore
     /// The base URL of an ``HTTPSessionManager``.
     let base: BaseURL?
-    let built = Mutex<BuiltRequest?>(nil)
     private let life = Mutex(Life.none)
     private let configured: URLSessionConfiguration
 

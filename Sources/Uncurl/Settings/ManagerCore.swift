@@ -36,10 +36,6 @@ final class ManagerCore: Sendable {
 
     /// The settings of one moment, as one reference.
     final class Snapshot: Sendable {
-        /// Tells settings apart. Unlike the settings, it keeps no objects of the program.
-        final class Mark: Sendable {}
-
-        let mark = Mark()
         let values: Settings
         // Copies of the values that every request reads: reading one member of a large value would copy all of it.
         let requestSerializer: any RequestSerializer
@@ -53,9 +49,6 @@ final class ManagerCore: Sendable {
         let redirects: RedirectBehavior?
         let deadline: Duration?
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-        /// Whether equal requests are built alike. A serializer of the program's own may build them differently, for
-        /// example if it counts its calls.
-        let buildsAlike: Bool
 
         init(_ values: Settings) {
             self.values = values
@@ -70,7 +63,6 @@ final class ManagerCore: Sendable {
             redirects = values.redirects
             deadline = values.deadline
             didComplete = values.hooks.didComplete
-            buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
         }
     }
 
