@@ -72,7 +72,7 @@ struct WalkTests {
                 URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
                 """,
                 "Uncurl": """
-                AttemptSteps BaseURL BuiltRequest ContentDecoder DataTaskDelegate DecodableResponseSerializer
+                AttemptSteps BaseURL ContentDecoder DataTaskDelegate DecodableResponseSerializer
                 EventMonitor HTTPRequest HTTPRequestSerializer HTTPSessionManagerVerbs ManagerCore
                 ManagerNotifications ManagerRequests ProgressOfAttempts ReceivedResponse RequestBody RequestDefaults
                 RequestOptions RequestPlanning Response ResponseFacts ResponseMaking ResponseSerializer
@@ -86,8 +86,7 @@ struct WalkTests {
             ceiling: 31,
             [
                 "UncurlEngine": """
-                ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SegmentReader
-                SegmentedBody SendQueue
+                ConnectionSending BodyReader ContentFramer EngineRequest Exchange FileBody FilePortion Link SendQueue
                 """,
                 "UncurlSemantics": """
                 MultipartLayout
