@@ -64,7 +64,7 @@ struct TouchTests {
         ),
         Thing(
             testDescription: "a kind of content: parts, one after another",
-            names: #"\.parts\b|case parts|EngineRequest\.Body"#,
+            names: #"\.parts\b|case parts|\[Content\]"#,
             rooms: sessionRooms.union(["UncurlEngine", "fetch"]),
             files: 22
         ),

@@ -19,11 +19,11 @@ struct BodyReaderTests {
         func read(atMost count: Int) -> [UInt8] { pieces.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
     }
 
-    private func threaded(_ pieces: [String], length: UInt64? = nil, replayable: Bool = true) -> EngineRequest.Body {
+    private func threaded(_ pieces: [String], length: UInt64? = nil, replayable: Bool = true) -> Content {
         .threaded(ThreadedBody(length: length, replayable: replayable) { Pieces(pieces.map { bytes($0) }) })
     }
 
-    private func put(_ port: UInt16, _ parts: [EngineRequest.Body]) throws -> EngineRequest {
+    private func put(_ port: UInt16, _ parts: [Content]) throws -> EngineRequest {
         try EngineRequest(
             method: "PUT",
             origin: origin(port),
@@ -44,7 +44,7 @@ struct BodyReaderTests {
             .bytes(bytes("<")), threaded(["a", "bc"], length: 3), .file(try FileBody(path: file.path)),
             threaded([], length: 0), .bytes(bytes(">")),
         ]
-        #expect(EngineRequest.Body.parts(parts).length == 9)
+        #expect(Content.parts(parts).length == 9)
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .receive(.bytes(9)), .send(ok)])
         let engine = try EngineHarness()
         let result = await engine.run(try put(server.port, parts))
@@ -124,8 +124,8 @@ struct BodyReaderTests {
     @Test("lengths that fit no 63 bits make no request, known or not, nor do parts that are asked for")
     func overflow() {
         let huge = threaded([], length: UInt64(Int64.max))
-        #expect(EngineRequest.Body.parts([huge]).length == UInt64(Int64.max))
-        let asked = EngineRequest.Body.stream(length: 1, replayable: false)
+        #expect(Content.parts([huge]).length == UInt64(Int64.max))
+        let asked = Content.stream(length: 1, replayable: false)
         let bodies = [
             [huge, .bytes([1])], [huge, .bytes([1]), threaded([])], [threaded([], length: .max)],
             [huge, .parts([.parts([.bytes([1])])])], [asked], [.parts([.bytes([1]), asked])],
@@ -138,10 +138,10 @@ struct BodyReaderTests {
     @Test("parts can be sent again if all of them can")
     func replayable() throws {
         let file = TemporaryFile(bytes("x"))
-        let plain: [EngineRequest.Body] = [.bytes([1]), .file(try FileBody(path: file.path)), threaded([])]
-        #expect(EngineRequest.Body.parts(plain).isReplayable)
-        #expect(!EngineRequest.Body.parts(plain + [threaded([], replayable: false)]).isReplayable)
-        #expect(EngineRequest.Body.parts([]).isReplayable)
+        let plain: [Content] = [.bytes([1]), .file(try FileBody(path: file.path)), threaded([])]
+        #expect(Content.parts(plain).isReplayable)
+        #expect(!Content.parts(plain + [threaded([], replayable: false)]).isReplayable)
+        #expect(Content.parts([]).isReplayable)
     }
 
     @Test("a source that fails in the middle ends the exchange with its error, and its reader is closed")
@@ -154,7 +154,7 @@ struct BodyReaderTests {
         }
         let reader = Failing()
         let server = try RawServer.start(otherwise: .silent)
-        let body = EngineRequest.Body.threaded(ThreadedBody(length: nil) { reader })
+        let body = Content.threaded(ThreadedBody(length: nil) { reader })
         let engine = try EngineHarness()
         let result = await engine.run(try put(server.port, [.bytes(bytes("a")), body]))
         #expect(result.error == .bodySourceFailed(BodySourceError(Broken())))

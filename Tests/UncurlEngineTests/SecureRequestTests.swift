@@ -31,7 +31,7 @@ struct SecureRequestTests {
     func files() async throws {
         let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
         let file = TemporaryFile(content)
-        let parts: [EngineRequest.Body] = [
+        let parts: [Content] = [
             .bytes(bytes("<")), .file(try FileBody(path: file.path)), .bytes(bytes(">")),
         ]
         let server = try RawServer.start(

@@ -25,9 +25,9 @@ struct ThrottleTests {
         }
     }
 
-    private static func bodies(_ file: TemporaryFile) throws -> [EngineRequest.Body] {
+    private static func bodies(_ file: TemporaryFile) throws -> [Content] {
         let file = try FileBody(path: file.path)
-        let half = EngineRequest.Body.bytes(Array(content[..<100]))
+        let half = Content.bytes(Array(content[..<100]))
         let threaded = ThreadedBody(length: nil) { Pieces() }
         return [
             .bytes(content), .file(file), .threaded(threaded),
@@ -229,6 +229,6 @@ struct ThrottleTests {
     }
 }
 
-extension EngineRequest.Body {
+extension Content {
     fileprivate var isThreaded: Bool { if case .threaded = self { true } else { false } }
 }

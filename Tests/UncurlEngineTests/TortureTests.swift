@@ -85,7 +85,7 @@ struct TortureTests {
         defer { server.stop() }
         let file = TemporaryFile([UInt8](repeating: 0x66, count: 150_000))
         let parts = [
-            EngineRequest.Body.bytes(bytes("<")), .file(try FileBody(path: file.path)),
+            Content.bytes(bytes("<")), .file(try FileBody(path: file.path)),
             .file(try FileBody(path: file.path, range: 5..<10)),
         ]
         let request = try EngineRequest(

@@ -7,7 +7,7 @@ internal import UncurlHTTP1
 /// session records them. They are never archived, except that resume data say that a request has left its origin.
 extension URLRequest {
     /// Content of several parts, instead of data or a stream.
-    package var parts: [EngineRequest.Body]? {
+    package var parts: [Content]? {
         get { if case .parts(let parts) = values.body { parts } else { nil } }
         set { values.body = newValue.map { .parts($0) } ?? .none }
     }

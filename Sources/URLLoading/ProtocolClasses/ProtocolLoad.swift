@@ -122,7 +122,7 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     /// Returns the whole content, if all of it is in memory: files and streams are not read, however short they are.
-    private static func memory(of parts: [EngineRequest.Body]) -> Data? {
+    private static func memory(of parts: [Content]) -> Data? {
         var data = Data()
         for part in parts {
             guard case .bytes(let bytes) = part else { return nil }

@@ -31,7 +31,7 @@ extension Data {
     /// How many octets are read at a time.
     private static let piece = 64 << 10
 
-    fileprivate init(reading part: EngineRequest.Body) throws {
+    fileprivate init(reading part: Content) throws {
         switch part {
         case .none, .stream, .parts: self.init()
         case .bytes(let bytes): self.init(bytes)

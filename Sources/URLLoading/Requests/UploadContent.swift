@@ -9,7 +9,7 @@ enum UploadContent {
     /// A stream that a separate thread reads once.
     case stream(StreamContent)
     /// A file, or the parts of a form.
-    case body(EngineRequest.Body)
+    case body(Content)
 
     /// - Throws: an error that says what is wrong with the file.
     init(_ content: ContentSource, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
@@ -95,7 +95,7 @@ enum UploadContent {
     /// never in memory twice.
     private static let smallData = 64 << 10
 
-    var body: EngineRequest.Body {
+    var body: Content {
         switch self {
         case .none: .none
         case .data(let data) where data.count <= UploadContent.smallData: .bytes([UInt8](data))

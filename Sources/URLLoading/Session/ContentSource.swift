@@ -10,5 +10,5 @@ package enum ContentSource: Sendable {
     /// The request's stream; if it has none, the delegate is asked for one (`needNewBodyStream`).
     case stream
     /// Parts that Uncurl has given to the first request.
-    case parts([EngineRequest.Body])
+    case parts([Content])
 }

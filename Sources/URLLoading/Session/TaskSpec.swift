@@ -71,8 +71,8 @@ final class TaskSpec: Sendable {
     /// Takes the receiver of the end; nil once it has been taken.
     func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
-    /// Returns the parts of the content of a task's request. The task keeps them from the start, because each request after the
-    /// first sends them again.
+    /// Returns the parts of the content of a task's request. The task keeps them from the start, because each request
+    /// after the first sends them again.
     private static func parts(of request: URLRequest, _ content: ContentSource) -> ContentSource? {
         switch content {
         case .request, .stream: request.parts.map { .parts($0) }

@@ -44,7 +44,8 @@ struct BaseURL: Sendable {
 
     static func absolute(_ reference: String) throws(UncurlError) -> URL { try checked(reference, relativeTo: nil) }
 
-    /// Reads a reference. In a text with octets that no URL has, `URL(string:)` would escape the existing escapes again.
+    /// Reads a reference. In a text with octets that no URL has, `URL(string:)` would escape the existing escapes
+    /// again.
     private static func url(_ reference: String, relativeTo base: URL?) -> URL? {
         guard let url = URL(string: reference, encodingInvalidCharacters: false) else {
             return URL(string: reference.escapingInvalid, relativeTo: base)
@@ -66,7 +67,9 @@ struct BaseURL: Sendable {
             throw .invalidURL(reference, reason: "it is relative, and the manager has no base URL")
         }
         let isRemote = ["http", "https"].contains(scheme.lowercased())
-        if isRemote, url.host(percentEncoded: true)?.isEmpty ?? true { throw .invalidURL(reference, reason: "it names no host") }
+        if isRemote, url.host(percentEncoded: true)?.isEmpty ?? true {
+            throw .invalidURL(reference, reason: "it names no host")
+        }
         return url
     }
 }

@@ -12,7 +12,7 @@ extension MultipartForm {
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         let content = content
-        guard EngineRequest.Body.parts(content).isSendable else { throw .tooLong }
+        guard Content.parts(content).isSendable else { throw .tooLong }
         request.parts = content
         return request
     }

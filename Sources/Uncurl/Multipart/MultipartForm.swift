@@ -134,10 +134,10 @@ public struct MultipartForm: Sendable {
     /// Content up to this size, in bytes, is sent together with the boundaries around it.
     private static let smallContent = 64 << 10
 
-    /// The form in order, for the engine: files go from the disk to the socket, and streams are read on threads that may
-    /// block. Boundaries and small content are sent together, each file and each stream by itself.
-    var content: [EngineRequest.Body] {
-        var content: [EngineRequest.Body] = []
+    /// The form in order, for the engine: files go from the disk to the socket, and streams are read on threads that
+    /// may block. Boundaries and small content are sent together, each file and each stream by itself.
+    var content: [Content] {
+        var content: [Content] = []
         var bytes: [UInt8] = []
         func flush() {
             if !bytes.isEmpty { content.append(.bytes(bytes)) }

@@ -10,7 +10,7 @@ struct MultipartPart: Sendable {
     let label: String
     /// The header fields, each with its line end.
     let head: String
-    let content: EngineRequest.Body
+    let content: Content
 
     init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
         self.label = label

@@ -23,7 +23,7 @@ public final class MultipartReader {
     /// The most bytes that one read takes from a file or a stream: the memory is allocated before the length is known.
     private static let longest = 1 << 20
 
-    private let parts: [EngineRequest.Body]
+    private let parts: [Content]
     private var next = 0
     private var state = State.between
     /// The offset of the next byte to be read.

@@ -30,7 +30,7 @@ final class BodyReader {
     private static let chunk = UInt64(FilePortion.slice)
 
     private let length: UInt64?
-    private let parts: [EngineRequest.Body]
+    private let parts: [Content]
     private let wake: @Sendable () -> Void
     private var framer: ContentFramer
     private var index = 0
@@ -44,7 +44,7 @@ final class BodyReader {
     private var chunkLeft: UInt64 = 0
 
     /// - Parameter wake: called on any thread when bytes are there that ``next(asking:)`` has waited for.
-    init(_ body: EngineRequest.Body, wake: @escaping @Sendable () -> Void) {
+    init(_ body: Content, wake: @escaping @Sendable () -> Void) {
         length = body.length
         parts = body.parts
         self.wake = wake
@@ -106,7 +106,7 @@ final class BodyReader {
     }
 
     /// Begins a part. Returns its bytes if they are in memory. Empty parts are skipped.
-    private func begin(_ part: EngineRequest.Body) throws(EngineError) -> [UInt8]? {
+    private func begin(_ part: Content) throws(EngineError) -> [UInt8]? {
         (declared, partGiven) = (part.length, 0)
         switch part {
         case .none, .parts: break

@@ -142,7 +142,8 @@ extension Connection {
                     exchange.delegate?.exchange(exchange.id, needsBodyAt: offset) ?? .failed
                 }
                 // The delegate may have ended the exchange.
-                return try isServing(exchange) && take(next, of: reader, exchange)
+                guard isServing(exchange) else { return false }
+                return try take(next, of: reader, exchange)
             } catch .bodyUnreadable(let error) where error.isResourceExhaustion {
                 // The exchange's time limits end a wait in vain.
                 engine.awaitDescriptor(then: waking(exchange))
