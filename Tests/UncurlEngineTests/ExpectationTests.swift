@@ -14,8 +14,7 @@ struct ExpectationTests {
     private static let memory = Content.bytes(bytes("hello"))
     private static let stream = Content.stream(length: 5, replayable: false)
 
-    private func put(_ port: UInt16, _ body: Content = memory, idle: Duration? = nil) throws -> EngineRequest
-    {
+    private func put(_ port: UInt16, _ body: Content = memory, idle: Duration? = nil) throws -> EngineRequest {
         var options = EngineRequest.Options()
         options.expectation = .always
         if let idle { options.timeouts = Timeouts(idle: idle) }
