@@ -56,7 +56,7 @@ final class Fetcher: ExchangeDelegate {
 
     private func request(_ url: HTTPURL) throws -> EngineRequest {
         guard let path = options.upload else { return try EngineRequest(origin: url.origin, target: url.target) }
-        let body = EngineRequest.Body.file(try FileBody(path: path))
+        let body = Content.file(try FileBody(path: path))
         return try EngineRequest(method: "PUT", origin: url.origin, target: url.target, body: body)
     }
 

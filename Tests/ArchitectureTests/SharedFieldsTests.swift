@@ -42,7 +42,7 @@ struct SharedFieldsTests {
         ],
         "SessionEngine": [
             ("a value that keeps its own rules, whose memory each answer changes", ["authorizations"]),
-            ("the last request: the next may say the same", ["lastPlan"]),
+            ("the head of the last request: the next may say the same", ["prepared"]),
         ],
         "URLSessionTask": [
             ("how far its load has come, which the session's home and engine move along", ["stage"]),

@@ -64,9 +64,9 @@ struct TouchTests {
         ),
         Thing(
             testDescription: "a kind of content: parts, one after another",
-            names: #"\bsegments\b|SegmentedBody"#,
-            rooms: Set(SourceTree.folders(in: "Sources")),
-            files: 36
+            names: #"\.parts\b|case parts|\[Content\]"#,
+            rooms: sessionRooms.union(["UncurlEngine", "fetch"]),
+            files: 22
         ),
         Thing(
             testDescription: "a setting of a session",

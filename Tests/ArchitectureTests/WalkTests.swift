@@ -50,7 +50,7 @@ struct WalkTests {
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
                 ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
-                ProtocolLoad Record RequestBuilder RequestLoader RequestPlan RequestPlanning RequestStorage
+                ProtocolLoad Record RequestBuilder RequestLoader RequestPlanning RequestStorage
                 RequestValues ResponseFields ResponseValues SessionEngine SessionHome SessionProxies SessionSettings
                 Sink Source TaskContinuation TaskCounting TaskLoader TaskSnapshot TaskSpec Transaction
                 URLCacheLoading URLRequest URLSession URLSessionAsync URLSessionDataTask URLSessionTask URLText
@@ -65,14 +65,14 @@ struct WalkTests {
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
                 ContentSource CookieStore Course Delivery FileDigest HTTPURLResponse HeldLoad LoopHome MemoryCache
-                ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader RequestPlan RequestPlanning
+                ProtocolLoad Record ReportedTasks RequestBuilder RequestLoader RequestPlanning
                 RequestStorage RequestValues ResponseFields ResponseValues SelectiveDelegate SessionEngine
                 SessionHome SessionProxies SessionSettings Sink Source TaskCounting TaskInterests TaskLoader
                 TaskReport TaskSnapshot TaskSpec Transaction URLCacheLoading URLRequest URLSession
                 URLSessionDataTask URLSessionTask URLText UploadContent WebURLBridging
                 """,
                 "Uncurl": """
-                BaseURL BuiltRequest DecodableResponseSerializer EventMonitor HTTPRequest HTTPRequestSerializer
+                BaseURL DecodableResponseSerializer EventMonitor HTTPRequest HTTPRequestSerializer
                 HTTPSessionManager ManagerCore ManagerNotifications ManagerRequests ReceivedResponse RequestBody
                 RequestDefaults RequestOptions RequestPlanning Response ResponseSerializer ResponseValidation
                 TaskBehavior TaskDelegate TransferControl TransferProgress TransferRun URLSessionManager
@@ -85,8 +85,7 @@ struct WalkTests {
             ceiling: 29,
             [
                 "UncurlEngine": """
-                ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SegmentReader
-                SegmentedBody SendQueue
+                BodyReader ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SendQueue
                 """,
                 "UncurlSemantics": """
                 MultipartLayout

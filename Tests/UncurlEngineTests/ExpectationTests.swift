@@ -11,11 +11,10 @@ struct ExpectationTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let goOn = bytes("HTTP/1.1 100 Continue\r\n\r\n")
     private let failed = bytes("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno")
-    private static let memory = EngineRequest.Body.bytes(bytes("hello"))
-    private static let stream = EngineRequest.Body.stream(length: 5, replayable: false)
+    private static let memory = Content.bytes(bytes("hello"))
+    private static let stream = Content.stream(length: 5, replayable: false)
 
-    private func put(_ port: UInt16, _ body: EngineRequest.Body = memory, idle: Duration? = nil) throws -> EngineRequest
-    {
+    private func put(_ port: UInt16, _ body: Content = memory, idle: Duration? = nil) throws -> EngineRequest {
         var options = EngineRequest.Options()
         options.expectation = .always
         if let idle { options.timeouts = Timeouts(idle: idle) }
@@ -40,7 +39,7 @@ struct ExpectationTests {
         #expect(throws: EngineError.invalidRequest(.reservedField("Expect"))) {
             try EngineRequest(origin: origin(1), fields: fields)
         }
-        for body in [EngineRequest.Body.none, .bytes([])] {
+        for body in [Content.none, .bytes([])] {
             #expect(!String(decoding: try put(1, body).serialized, as: UTF8.self).contains("Expect"))
         }
         var options = EngineRequest.Options()
@@ -56,7 +55,7 @@ struct ExpectationTests {
     }
 
     @Test("content waits for the 100, and for no other word", arguments: [memory, stream])
-    func waits(body: EngineRequest.Body) async throws {
+    func waits(body: Content) async throws {
         let (early, late) = (RawGate(), RawGate())
         let hints = bytes("HTTP/1.1 103 Early Hints\r\n\r\n")
         let server = try RawServer.start(otherwise: [

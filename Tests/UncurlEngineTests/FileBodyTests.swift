@@ -12,7 +12,7 @@ struct FileBodyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static let large = (0..<3_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
 
-    private func put(_ port: UInt16, _ body: EngineRequest.Body) throws -> EngineRequest {
+    private func put(_ port: UInt16, _ body: Content) throws -> EngineRequest {
         try EngineRequest(method: "PUT", origin: origin(port), body: body)
     }
 
@@ -48,21 +48,19 @@ struct FileBodyTests {
         }
     }
 
-    @Test("segments arrive as one, in their order, under the sum of their lengths")
-    func segments() async throws {
+    @Test("parts arrive as one, in their order, under the sum of their lengths")
+    func parts() async throws {
         let file = TemporaryFile(Self.large)
-        let body = try #require(
-            SegmentedBody([
-                .bytes(bytes("--x\r\n")), .file(try FileBody(path: file.path, range: 0..<100_000)), .bytes([]),
-                .file(try FileBody(path: file.path, range: 9..<9)), .bytes(bytes("\r\n--x\r\n")),
-                .file(try FileBody(path: file.path, range: 10..<20)), .bytes(bytes("\r\n--x--")),
-            ])
-        )
+        let body = Content.parts([
+            .bytes(bytes("--x\r\n")), .file(try FileBody(path: file.path, range: 0..<100_000)), .bytes([]),
+            .file(try FileBody(path: file.path, range: 9..<9)), .bytes(bytes("\r\n--x\r\n")),
+            .file(try FileBody(path: file.path, range: 10..<20)), .bytes(bytes("\r\n--x--")),
+        ])
         let whole =
             bytes("--x\r\n") + Self.large[..<100_000] + bytes("\r\n--x\r\n") + Self.large[10..<20] + bytes("\r\n--x--")
         #expect(body.length == UInt64(whole.count))
         let server = try taking(whole.count)
-        let result = await (try EngineHarness()).run(try put(server.port, .segments(body)))
+        let result = await (try EngineHarness()).run(try put(server.port, body))
         #expect(result.text == "ok" && result.sent == whole.count)
         #expect(content(server) == whole)
     }

@@ -23,7 +23,7 @@ struct HeldRequestTests {
         configuration.connectionsPerHost = 1
         let engine = try EngineHarness(configuration)
         let first = await engine.begin(try get(server.port))
-        let body: EngineRequest.Body = content.isEmpty ? .none : .bytes(content)
+        let body: Content = content.isEmpty ? .none : .bytes(content)
         let held = await engine.begin(try EngineRequest(method: "PUT", origin: origin(server.port), body: body))
         held.hold(true)
         _ = await engine.statistics

@@ -53,7 +53,7 @@ struct HeldUploadTests {
     private static let parts = 200
 
     private func upload(_ port: UInt16) throws -> EngineRequest {
-        let body = EngineRequest.Body.stream(length: UInt64(Self.part.count * Self.parts), replayable: false)
+        let body = Content.stream(length: UInt64(Self.part.count * Self.parts), replayable: false)
         return try EngineRequest(method: "PUT", origin: origin(port), body: body)
     }
 

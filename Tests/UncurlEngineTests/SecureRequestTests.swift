@@ -27,18 +27,18 @@ struct SecureRequestTests {
 
     private func origin(_ port: UInt16) throws -> Origin { try Origin(scheme: .https, host: "localhost", port: port) }
 
-    @Test("files and segments are encrypted as they are read, and arrive as they are")
+    @Test("files and memory are encrypted as they are read, and arrive as they are")
     func files() async throws {
         let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
         let file = TemporaryFile(content)
-        let body = try #require(
-            SegmentedBody([.bytes(bytes("<")), .file(try FileBody(path: file.path)), .bytes(bytes(">"))])
-        )
+        let parts: [Content] = [
+            .bytes(bytes("<")), .file(try FileBody(path: file.path)), .bytes(bytes(">")),
+        ]
         let server = try RawServer.start(
             otherwise: RawScript([.receive(.headEnd), .receive(.bytes(1_000_002)), .send(ok)]).secured(by: server)
         )
         let engine = try EngineHarness(configuration)
-        let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: .segments(body))
+        let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: .parts(parts))
         let result = await engine.run(request)
         #expect(result.text == "ok" && result.sent == 1_000_002)
         #expect(server.connections[0].received.suffix(1_000_002) == bytes("<") + content + bytes(">"))

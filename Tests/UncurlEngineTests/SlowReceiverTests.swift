@@ -17,7 +17,7 @@ struct SlowReceiverTests {
     private let file = TemporaryFile(Self.content)
 
     private func request(_ port: UInt16, _ source: Source) throws -> EngineRequest {
-        let body: EngineRequest.Body =
+        let body: Content =
             switch source {
             case .memory: .bytes(Self.content)
             case .parts: .stream(length: UInt64(Self.content.count), replayable: false)

@@ -25,14 +25,13 @@ struct ThrottleTests {
         }
     }
 
-    private static func bodies(_ file: TemporaryFile) throws -> [EngineRequest.Body] {
+    private static func bodies(_ file: TemporaryFile) throws -> [Content] {
         let file = try FileBody(path: file.path)
-        let half = SegmentedBody.Segment.bytes(Array(content[..<100]))
+        let half = Content.bytes(Array(content[..<100]))
         let threaded = ThreadedBody(length: nil) { Pieces() }
         return [
             .bytes(content), .file(file), .threaded(threaded),
-            .segments(try #require(SegmentedBody([half, .file(file), half]))),
-            .segments(try #require(SegmentedBody([half, .file(file), .threaded(threaded)]))),
+            .parts([half, .file(file), half]), .parts([half, .file(file), .threaded(threaded)]),
         ]
     }
 
@@ -90,7 +89,7 @@ struct ThrottleTests {
             let taken = try #require(timings.requestEnd).nanoseconds(since: try #require(timings.requestStart))
             #expect(taken >= 2_900_000_000)
             // A source on a thread may be behind the clock's steps.
-            if case .segments(let all) = body, all.segments.contains(where: { $0.isThreaded }) { continue }
+            if body.parts.contains(where: \.isThreaded) { continue }
             #expect(taken <= 4_000_000_000)
         }
     }
@@ -230,6 +229,6 @@ struct ThrottleTests {
     }
 }
 
-extension SegmentedBody.Segment {
+extension Content {
     fileprivate var isThreaded: Bool { if case .threaded = self { true } else { false } }
 }

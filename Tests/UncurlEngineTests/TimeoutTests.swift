@@ -170,7 +170,7 @@ struct TimeoutTests {
         let file = TemporaryFile()
         file.truncate(to: 1 << 30)
         let bodies = [
-            EngineRequest.Body.bytes([UInt8](repeating: 7, count: 32 << 20)), .file(try FileBody(path: file.path)),
+            Content.bytes([UInt8](repeating: 7, count: 32 << 20)), .file(try FileBody(path: file.path)),
             .threaded(ThreadedBody(length: nil) { Endless() }),
         ]
         for body in bodies {

@@ -85,14 +85,14 @@ struct TortureTests {
         defer { server.stop() }
         let file = TemporaryFile([UInt8](repeating: 0x66, count: 150_000))
         let parts = [
-            SegmentedBody.Segment.bytes(bytes("<")), .file(try FileBody(path: file.path)),
+            Content.bytes(bytes("<")), .file(try FileBody(path: file.path)),
             .file(try FileBody(path: file.path, range: 5..<10)),
         ]
         let request = try EngineRequest(
             method: "POST",
             origin: origin(server.port),
             target: "/echo",
-            body: .segments(try #require(SegmentedBody(parts)))
+            body: .parts(parts)
         )
         try await torture(errno, least: 24) { [await $0.run(request)] }
     }

@@ -258,12 +258,12 @@ struct UpgradeTests {
 
     @Test("a TRACE with content is refused (RFC 9110 §9.3.8), and one without is not")
     func traced() throws {
-        for body in [EngineRequest.Body.bytes([1]), .stream(length: nil, replayable: true)] {
+        for body in [Content.bytes([1]), .stream(length: nil, replayable: true)] {
             #expect(throws: EngineError.invalidRequest(.traceWithContent)) {
                 try EngineRequest(method: "TRACE", origin: origin(1), body: body)
             }
         }
-        for body in [EngineRequest.Body.none, .bytes([])] {
+        for body in [Content.none, .bytes([])] {
             #expect(throws: Never.self) { try EngineRequest(method: "TRACE", origin: origin(1), body: body) }
         }
     }

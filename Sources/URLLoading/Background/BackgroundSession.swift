@@ -119,7 +119,7 @@ final class BackgroundSession: Sendable {
         _ content: ContentSource
     ) throws(Refusal) -> (BackgroundRecord.Kind, source: String?) {
         switch (task, content) {
-        case (is URLSessionDownloadTask, .segments): throw Refusal(.unknown, "a form does not outlive its process")
+        case (is URLSessionDownloadTask, .parts): throw Refusal(.unknown, "a form does not outlive its process")
         case (is URLSessionDownloadTask, _): return (.download, nil)
         case (is URLSessionUploadTask, .file(let file)): return (.upload, file.path)
         case (is URLSessionUploadTask, _): throw Refusal(.unknown, "a background session uploads files only")

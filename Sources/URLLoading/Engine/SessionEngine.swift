@@ -30,8 +30,8 @@ final class SessionEngine {
     private(set) var replacements = 0
     /// The proxies, with the credentials that the program has given for them since.
     private(set) var proxies: SessionProxies
-    /// The last request that was sent, for the next one like it: most programs load one URL again and again.
-    var lastPlan: RequestPlan?
+    /// The last request of which the next ones of its origin may take the head.
+    var prepared: PreparedRequest?
 
     init(
         on loop: EventLoop,
@@ -138,7 +138,7 @@ final class SessionEngine {
 
     /// Gives these credentials to the proxy for that origin from here on; see ``SessionProxies/use(_:for:after:)``.
     func use(_ credentials: Credentials, forProxyTo origin: Origin, after failures: Int) {
-        lastPlan = nil
+        prepared = nil
         proxies.use(credentials, for: origin, after: failures)
     }
 
@@ -164,13 +164,13 @@ final class SessionEngine {
         for load in loads { load.cancel(.atOnce) }
         made?.shutdown()
         made = nil
-        lastPlan = nil
+        prepared = nil
     }
 
     /// Forgets what was learnt from servers, so that it is not used again: connections, challenges, tickets.
     func forget() {
         for context in [madeForHTTP, madeForStreams, contextOfProxies] { context?.sessions.removeAll() }
-        lastPlan = nil
+        prepared = nil
         authorizations.forgetAll()
         proxies = settings.proxies
         (madeForHTTP, madeForStreams) = (nil, nil)
@@ -187,7 +187,7 @@ final class SessionEngine {
     /// challenges, connections and tunnels, tickets.
     func forget(_ space: ProtectionSpaceValues) {
         replacements += 1
-        lastPlan = nil
+        prepared = nil
         for context in [madeForHTTP, madeForStreams] { context?.sessions.removeAll() }
         func isPlace(_ host: String, _ port: UInt16) -> Bool {
             host.lowercased() == space.host.lowercased() && Int(port) == space.port

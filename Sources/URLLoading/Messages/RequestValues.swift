@@ -9,7 +9,7 @@ struct RequestValues {
         case data(Data)
         /// Shared with the caller, which must not use it while the request is under way.
         case stream(InputStream)
-        case segments(SegmentedBody)
+        case parts([Content])
     }
 
     var url: URL?

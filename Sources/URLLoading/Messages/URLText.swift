@@ -22,10 +22,12 @@ package enum URLText {
 
     /// Takes an http or https URL apart; for ws and wss, the URL of their handshake. User information is left out: it
     /// is a credential, not part of the place (RFC 9110 §4.2.4), and a caller that wants it reads it from the URL.
-    static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {
+    ///
+    /// - Parameter other: a place that is probably of the same origin.
+    static func http(_ url: URL, near other: HTTPURL? = nil) throws(HTTPURL.Problem) -> HTTPURL {
         let text = url.absoluteString
         do throws(HTTPURL.Problem) {
-            return try HTTPURL(text)
+            return try HTTPURL(text, near: other)
         } catch {
             // The usual case comes first: the rest is for one URL in a thousand.
             let other = URLText.handshakePlace(of: url) ?? url

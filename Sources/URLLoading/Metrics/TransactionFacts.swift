@@ -66,8 +66,8 @@ struct TransactionFacts: Sendable {
 
     private mutating func add(_ connection: ConnectionRecord, _ clock: WallClock) {
         isProxy = connection.proxy != nil
-        (remoteAddress, remotePort) = TransactionFacts.parts(of: connection.address)
-        (localAddress, localPort) = connection.localAddress.map(TransactionFacts.parts) ?? (nil, nil)
+        (remoteAddress, remotePort) = TransactionFacts.address(of: connection.address)
+        (localAddress, localPort) = connection.localAddress.map(TransactionFacts.address) ?? (nil, nil)
         if let security = connection.security {
             tlsVersion = tls_protocol_version_t(security.version)
             tlsSuite = tls_ciphersuite_t(ianaName: security.cipherSuite)
@@ -81,7 +81,7 @@ struct TransactionFacts: Sendable {
         connectEnd = secureEnd ?? clock.date(connection.timings.connectEnd)
     }
 
-    private static func parts(of address: SocketAddress) -> (String?, String?) {
+    private static func address(of address: SocketAddress) -> (String?, String?) {
         let text = "\(address)"
         guard let port = address.port else { return (text, nil) }
         var host = String(text.dropLast(":\(port)".count))

@@ -112,20 +112,20 @@ final class ProtocolLoad: @unchecked Sendable {
         switch content {
         case .none: break
         case .data(let data): request.httpBody = data
-        case .file: if case .file(let file) = source { request.httpBodyStream = InputStream(url: file) }
         case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
-        case .segments(let body):
-            request.segments = body
-            if let data = Self.memory(of: body) { request.httpBody = data }
+        case .body(.parts(let parts)):
+            request.parts = parts
+            if let data = Self.memory(of: parts) { request.httpBody = data }
+        case .body: if case .file(let file) = source { request.httpBodyStream = InputStream(url: file) }
         }
         self.request = request
     }
 
     /// Returns the whole content, if all of it is in memory: files and streams are not read, however short they are.
-    private static func memory(of body: SegmentedBody) -> Data? {
+    private static func memory(of parts: [Content]) -> Data? {
         var data = Data()
-        for segment in body.segments {
-            guard case .bytes(let bytes) = segment else { return nil }
+        for part in parts {
+            guard case .bytes(let bytes) = part else { return nil }
             data.append(contentsOf: bytes)
         }
         return data

@@ -22,7 +22,7 @@ extension URLRequest {
         case .none: Data()
         case .data(let data): data
         case .stream(let stream): try Data(reading: OneStream.reader(of: stream))
-        case .segments(let body): try body.segments.reduce(into: Data()) { $0.append(try Data(reading: $1)) }
+        case .parts(let parts): try parts.reduce(into: Data()) { $0.append(try Data(reading: $1)) }
         }
     }
 }
@@ -31,13 +31,14 @@ extension Data {
     /// How many octets are read at a time.
     private static let piece = 64 << 10
 
-    fileprivate init(reading segment: SegmentedBody.Segment) throws {
-        switch segment {
+    fileprivate init(reading part: Content) throws {
+        switch part {
+        case .none, .stream, .parts: self.init()
         case .bytes(let bytes): self.init(bytes)
         case .file(let file): try self.init(reading: file)
         case .threaded(let body): try self.init(reading: body.open())
         }
-        if let declared = segment.length, declared != count {
+        if let declared = part.length, declared != count {
             throw EngineError.bodyLengthMismatch(declared: declared, given: UInt64(count))
         }
     }

@@ -10,7 +10,7 @@ struct FileDigest: Sendable {
 
     /// Nil where the next request needs no hash.
     init?(of content: UploadContent, for machine: borrowing AnswerMachine) {
-        guard case .file(let file) = content, let function = machine.contentDigest else { return nil }
+        guard case .body(.file(let file)) = content, let function = machine.contentDigest else { return nil }
         self.file = file
         self.function = function
     }

@@ -48,12 +48,12 @@ struct RequestBuilder {
         "keep-alive", "proxy-connection", "te",
     ]
 
-    /// The server and the target of the request.
-    func place() throws(URLError) -> HTTPURL { try Self.place(url) }
-
-    static func place(_ url: URL) throws(URLError) -> HTTPURL {
+    /// The server and the target of a request.
+    ///
+    /// - Parameter other: a place that is probably of the same origin.
+    static func place(_ url: URL, near other: HTTPURL? = nil) throws(URLError) -> HTTPURL {
         do throws(HTTPURL.Problem) {
-            return try URLText.http(url)
+            return try URLText.http(url, near: other)
         } catch {
             throw ErrorTranslation.urlError(RequestBuilder.code(error), url, error)
         }

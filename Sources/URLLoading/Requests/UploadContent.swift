@@ -6,10 +6,10 @@ internal import UncurlReactor
 enum UploadContent {
     case none
     case data(Data)
-    case file(FileBody)
     /// A stream that a separate thread reads once.
     case stream(StreamContent)
-    case segments(SegmentedBody)
+    /// A file, or the parts of a form.
+    case body(Content)
 
     /// - Throws: an error that says what is wrong with the file.
     init(_ content: ContentSource, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
@@ -19,17 +19,17 @@ enum UploadContent {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
             case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
-            case .segments(let body): self = .segments(body)
+            case .parts(let parts): self = .body(.parts(parts))
             }
         case .data(let data): self = .data(data)
-        case .file(let url): self = .file(try UploadContent.file(url))
+        case .file(let url): self = .body(.file(try UploadContent.file(url)))
         case .stream:
             guard let stream = stream ?? request.httpBodyStream else {
                 self = .none
                 return
             }
             self = .stream(StreamContent(stream, request))
-        case .segments(let body): self = .segments(body)
+        case .parts(let parts): self = .body(.parts(parts))
         }
     }
 
@@ -62,7 +62,7 @@ enum UploadContent {
         switch self {
         case .none: []
         case .data(let data): [UInt8](data)
-        case .file, .stream, .segments: nil
+        case .stream, .body: nil
         }
     }
 
@@ -72,12 +72,12 @@ enum UploadContent {
     func dropping(_ offset: Int64) throws(URLError) -> UploadContent {
         switch self {
         case .data(let data): return .data(data.dropFirst(Int(clamping: offset)))
-        case .file(let file):
+        case .body(.file(let file)):
             guard let rest = file.dropping(UInt64(clamping: offset)) else {
                 throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
             }
-            return .file(rest)
-        case .none, .stream, .segments: return self
+            return .body(.file(rest))
+        case .none, .stream, .body: return self
         }
     }
 
@@ -86,9 +86,8 @@ enum UploadContent {
         switch self {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .file(let file): Int64(clamping: file.length)
         case .stream(let stream): stream.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
-        case .segments(let body): body.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        case .body(let body): body.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
         }
     }
 
@@ -96,14 +95,13 @@ enum UploadContent {
     /// never in memory twice.
     private static let smallData = 64 << 10
 
-    var body: EngineRequest.Body {
+    var body: Content {
         switch self {
         case .none: .none
         case .data(let data) where data.count <= UploadContent.smallData: .bytes([UInt8](data))
         case .data(let data): .stream(length: UInt64(data.count), replayable: true)
-        case .file(let file): .file(file)
         case .stream(let stream): .threaded(stream.body)
-        case .segments(let body): .segments(body)
+        case .body(let body): body
         }
     }
 

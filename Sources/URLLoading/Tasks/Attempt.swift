@@ -138,9 +138,9 @@ struct Attempt: ~Copyable {
         switch (source, content) {
         case (.stream, .none): return .asksForStream
         case (_, .stream) where hasReadContent: return .asksForStream
-        case (_, .segments(let body)) where hasReadContent && !body.isReplayable: return .usedUp
-        case (_, .stream), (_, .segments): hasReadContent = true
-        case (_, .none), (_, .data), (_, .file): break
+        case (_, .body(let body)) where hasReadContent && !body.isReplayable: return .usedUp
+        case (_, .stream), (_, .body): hasReadContent = true
+        case (_, .none), (_, .data): break
         }
         return .ready
     }

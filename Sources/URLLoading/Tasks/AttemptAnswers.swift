@@ -28,7 +28,7 @@ extension Attempt {
     ) -> Step? {
         self.response = response
         guard let transaction else { return nil }
-        engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
+        engine.keepCookies(of: response, from: transaction.scope, to: request)
         let head = AnswerHead(
             status: response.statusCode,
             fields: judgedFields(of: response),
@@ -66,7 +66,7 @@ extension Attempt {
 
     /// Returns the answer's cookies that its server may set and the session takes, for a storage of the program's.
     func cookies(of response: HTTPURLResponse, _ settings: SessionSettings) -> [HTTPCookie] {
-        transaction.map { settings.cookies(of: response, from: $0.plan.scope, to: request) } ?? []
+        transaction.map { settings.cookies(of: response, from: $0.scope, to: request) } ?? []
     }
 
     private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
@@ -215,7 +215,7 @@ extension Attempt {
     /// Keeps the cookies and credentials of a 101, as of any answer.
     mutating func noteSwitch(_ response: HTTPURLResponse, _ task: URLSessionTask, _ engine: SessionEngine) {
         guard let transaction else { return }
-        engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
+        engine.keepCookies(of: response, from: transaction.scope, to: request)
         func accept(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> ProtectionSpace? {
             let (space, url) = (transaction.authorized?.space, WebURL(transaction.url))
             return machine.switchProtocols(response.fields.list, authorized: space, url: url, memory: &memory)

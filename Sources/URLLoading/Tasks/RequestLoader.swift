@@ -386,7 +386,7 @@ class RequestLoader: TaskLoader {
     /// Keeps the cookies and credentials of a 101.
     final func noteSwitch(_ response: HTTPURLResponse) {
         attempt.noteSwitch(response, task, engine)
-        guard let scope = attempt.transaction?.plan.scope else { return }
+        guard let scope = attempt.transaction?.scope else { return }
         settings.giveCookies(of: response, from: scope, to: attempt.request, for: task)
     }
 }

@@ -45,48 +45,49 @@ extension Attempt {
         _ session: URLSession,
         _ engine: SessionEngine
     ) throws(URLError) -> EngineRequest {
-        let (plan, authorization) = try plan(url, conditions, spec, session, engine)
-        transaction = Transaction(plan: plan, sent: UnixTime.now, authorized: authorization)
-        return plan.request
-    }
-
-    /// Makes the request for the engine, and the answer to a challenge that it carries.
-    private mutating func plan(
-        _ url: URL,
-        _ conditions: [(name: String, value: [UInt8])],
-        _ spec: TaskSpec,
-        _ session: URLSession,
-        _ engine: SessionEngine
-    ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the terms,
         // which stay the task's when it continues with another request.
         let terms = spec.request?.values.terms?.values
-        let isRepeatable =
+        let isUsual =
             opening == nil && !hasLeftOrigin && content.isEmpty && terms == nil && proxyFailures == 0 && !hasOwnProxies
-        var last: RequestPlan?
-        if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
-        let place: HTTPURL
-        if let last { place = last.place } else { place = try RequestBuilder.place(url) }
+            && !offersIdentity
+        let prepared = engine.prepared
+        let place = try RequestBuilder.place(url, near: prepared?.place)
         security = ownSecurity(to: place, terms, session, engine)
-        // The session's connections are not for this request.
-        if security != nil { last = nil }
-        let scope = last?.scope ?? CookieScope(place)
         var extra = conditions + machine.resumptionFields
         if let upload, !content.isEmpty { extra += upload.creationFields.map { ($0.name, Array($0.value.utf8)) } }
         var secrets: [(name: String, value: [UInt8])] = []
-        if let cookies = cookieField(scope, engine.settings) { secrets.append(("Cookie", cookies)) }
+        if let cookies = cookieField(CookieScope(place), engine.settings) { secrets.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place, engine)
         if let authorization { secrets.append(("Authorization", authorization.octets)) }
-        let isPlain = extra.isEmpty && secrets.isEmpty
-        if isPlain, let last { return (last, nil) }
+        // Connections of the session are not for a request under another security.
+        let isPrepared = isUsual && security == nil && extra.isEmpty && secrets.isEmpty
+        if isPrepared, let prepared, prepared.serves(request.storage), let made = prepared.request(to: place) {
+            transaction = Transaction(
+                request: made,
+                fields: prepared.fields,
+                place: place,
+                url: url,
+                sent: UnixTime.now,
+                authorized: nil
+            )
+            return made
+        }
         var builder = try builder(url, content, to: place, terms, session, engine)
         (builder.extra, builder.secrets) = (extra, secrets)
         if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
-        let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if isPlain, isRepeatable, security == nil { engine.lastPlan = plan }
-        return (plan, authorization)
+        if isPrepared { engine.prepared = PreparedRequest(made, fields, to: place, for: request.storage) }
+        transaction = Transaction(
+            request: made,
+            fields: fields,
+            place: place,
+            url: url,
+            sent: UnixTime.now,
+            authorized: authorization
+        )
+        return made
     }
 
     /// Whether this is the scheme, host and port that the task began with.
@@ -220,7 +221,7 @@ extension Attempt {
             credentials == nil && !engine.settings.vary.identifies(plain) && !security.isSpecial
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
-        guard let place = try? builder.place() else { return plain }
+        guard let place = try? RequestBuilder.place(url) else { return plain }
         if let cookies = cookieField(CookieScope(place), engine.settings) {
             builder.secrets.append(("Cookie", cookies))
         }

@@ -47,13 +47,6 @@ public struct MultipartContent: Sendable {
 }
 
 extension MultipartForm {
-    /// The form as content for the engine: files go from the disk to the socket, and streams are read on threads that
-    /// may block.
-    func body() throws(MultipartFailure) -> SegmentedBody {
-        guard let body = SegmentedBody(segments) else { throw .tooLong }
-        return body
-    }
-
     /// The request with this form as its content, for any task of any session. The form's Content-Type replaces the
     /// request's, and the content length follows from the form.
     public func request(from request: URLRequest) throws(MultipartFailure) -> URLRequest {
@@ -62,14 +55,16 @@ extension MultipartForm {
         var request = request
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
-        request.segments = try body()
+        let content = content
+        guard Content.parts(content).isSendable else { throw .tooLong }
+        request.parts = content
         return request
     }
 }
 
 extension URLRequest {
     /// Whether the content of this request can be sent again.
-    var isReplayable: Bool { httpBodyStream == nil && segments?.isReplayable ?? true }
+    var isReplayable: Bool { httpBodyStream == nil && parts?.allSatisfy(\.isReplayable) ?? true }
 }
 
 /// Reads a stream while it is sent. The stream must have its declared length. Errors name the stream's part.

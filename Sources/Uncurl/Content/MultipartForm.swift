@@ -135,30 +135,30 @@ public struct MultipartForm: Sendable {
     private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
 
     /// Content up to this size, in bytes, is sent together with the boundaries around it.
-    private static let smallSegment = 64 << 10
+    private static let smallContent = 64 << 10
 
-    /// The form in order. Boundaries and small content form one segment, each file and each stream a segment of its
-    /// own.
-    var segments: [SegmentedBody.Segment] {
-        var segments: [SegmentedBody.Segment] = []
+    /// The form in order, for the engine: files go from the disk to the socket, and streams are read on threads that
+    /// may block. Boundaries and small content are sent together, each file and each stream by itself.
+    var content: [Content] {
+        var content: [Content] = []
         var bytes: [UInt8] = []
         func flush() {
-            if !bytes.isEmpty { segments.append(.bytes(bytes)) }
+            if !bytes.isEmpty { content.append(.bytes(bytes)) }
             bytes = []
         }
         for (index, part) in parts.enumerated() {
             bytes += opening(of: part, isFirst: index == 0)
             switch part.content {
-            case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallSegment:
-                bytes += content
-            case .bytes, .file, .threaded:
+            case .bytes(let small) where bytes.count + small.count <= MultipartForm.smallContent:
+                bytes += small
+            default:
                 flush()
-                segments.append(part.content)
+                content.append(part.content)
             }
         }
         bytes += closing
         flush()
-        return segments
+        return content
     }
 }
 
@@ -168,7 +168,7 @@ struct MultipartPart: Sendable {
     let label: String
     /// The header fields, each with its line end.
     let head: String
-    let content: SegmentedBody.Segment
+    let content: Content
 
     init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
         self.label = label

@@ -23,14 +23,14 @@ public final class MultipartReader {
     /// The most bytes that one read takes from a file or a stream: the memory is allocated before the length is known.
     private static let longest = 1 << 20
 
-    private let segments: [SegmentedBody.Segment]
+    private let parts: [Content]
     private var next = 0
     private var state = State.between
     /// The offset of the next byte to be read.
     public private(set) var offset: UInt64 = 0
 
     /// A reader at the start of the form. It opens nothing yet.
-    public init(_ form: MultipartForm) { segments = form.segments }
+    public init(_ form: MultipartForm) { parts = form.content }
 
     deinit { close() }
 
@@ -88,7 +88,7 @@ public final class MultipartReader {
         return []
     }
 
-    /// Moves to the next segment when one has been read. False at the end.
+    /// Moves to the next part when one has been read. False at the end.
     private func prepare() throws(MultipartFailure) -> Bool {
         switch state {
         case .bytes(let bytes, let position) where position < bytes.count: return true
@@ -98,13 +98,14 @@ public final class MultipartReader {
         case .closed: return false
         case .between, .bytes, .file: break
         }
-        guard next < segments.count else {
+        guard next < parts.count else {
             state = .between
             return false
         }
-        let segment = segments[next]
+        let part = parts[next]
         next += 1
-        switch segment {
+        switch part {
+        case .none, .stream, .parts: break
         case .bytes(let bytes):
             state = .bytes(bytes, at: 0)
         case .file(let body):
@@ -143,7 +144,7 @@ public final class MultipartReader {
         return bytes
     }
 
-    /// Empty where the stream ends and the next segment follows.
+    /// Empty where the stream ends and the next part follows.
     private func read(_ reader: any BlockingReader, _ count: Int) throws(MultipartFailure) -> [UInt8] {
         let bytes: [UInt8]
         do {

@@ -36,41 +36,48 @@ struct BaseURL: Sendable {
         if reference.utf8.starts(with: "//".utf8) {
             throw .invalidURL(reference, reason: "it names a host without a scheme, or its first component is empty")
         }
-        return try Self.checked(URL(string: reference.escapingInvalid, relativeTo: url), reference)
+        return try Self.checked(reference, relativeTo: url)
     }
 
     /// Whether a URL has the base's origin: its scheme, host and port (RFC 9110 §4.3.1).
     func isOrigin(of url: URL) -> Bool { origin != nil && WebOrigin(of: url) == origin }
 
-    static func absolute(_ reference: String) throws(UncurlError) -> URL {
-        try checked(URL(string: reference.escapingInvalid), reference)
+    static func absolute(_ reference: String) throws(UncurlError) -> URL { try checked(reference, relativeTo: nil) }
+
+    /// Reads a reference. In a text with octets that no URL has, `URL(string:)` would escape the existing escapes
+    /// again.
+    private static func url(_ reference: String, relativeTo base: URL?) -> URL? {
+        guard let url = URL(string: reference, encodingInvalidCharacters: false) else {
+            return URL(string: reference.escapingInvalid, relativeTo: base)
+        }
+        return base == nil || url.scheme != nil ? url : URL(string: reference, relativeTo: base)
     }
 
-    private static func checked(_ url: URL?, _ reference: String) throws(UncurlError) -> URL {
-        if reference.contains(String.noComponent) {
+    private static func checked(_ reference: String, relativeTo base: URL?) throws(UncurlError) -> URL {
+        if reference.namesNoComponent {
             throw .invalidURL(
                 reference.replacing(String.noComponent, with: ""),
                 reason: "a component that was inserted into its path is empty, “.” or “..”"
             )
         }
-        guard let url = url?.absoluteURL else {
+        guard let url = url(reference, relativeTo: base)?.absoluteURL else {
             throw .invalidURL(reference, reason: "it is not a URL")
         }
         guard let scheme = url.scheme else {
             throw .invalidURL(reference, reason: "it is relative, and the manager has no base URL")
         }
         let isRemote = ["http", "https"].contains(scheme.lowercased())
-        if isRemote, url.host?.isEmpty ?? true { throw .invalidURL(reference, reason: "it names no host") }
+        if isRemote, url.host(percentEncoded: true)?.isEmpty ?? true {
+            throw .invalidURL(reference, reason: "it names no host")
+        }
         return url
     }
 }
 
 extension String {
-    /// The text with octets that no URL has escaped as %XX, and each `%` that begins no escape (RFC 3986 §2). In a text
-    /// with such octets, `URL(string:)` would escape the existing escapes again. The host stays as it is, because
-    /// `URL(string:)` writes it in A-labels (RFC 5890 §2.3.2.1).
+    /// The text with octets that no URL has escaped as %XX, and each `%` that begins no escape (RFC 3986 §2). The host
+    /// stays as it is, because `URL(string:)` writes it in A-labels (RFC 5890 §2.3.2.1).
     fileprivate var escapingInvalid: String {
-        guard URL(string: self, encodingInvalidCharacters: false) == nil else { return self }
         let octets = Array(utf8)
         let host = Self.host(in: octets)
         let plain = Set("-._~:/?#@!$&'()*+,;=".utf8)

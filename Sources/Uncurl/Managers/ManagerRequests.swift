@@ -170,7 +170,7 @@ extension TransferRun {
 }
 
 extension URLRequest {
-    fileprivate var hasContent: Bool { httpBody != nil || httpBodyStream != nil || segments != nil }
+    fileprivate var hasContent: Bool { httpBody != nil || httpBodyStream != nil || parts != nil }
 }
 
 /// A request under way, with its response.

@@ -1,4 +1,3 @@
-internal import Synchronization
 public import URLLoading
 
 /// Turns a request into the plan of its task.
@@ -39,28 +38,6 @@ extension URLSessionManager {
         return url
     }
 
-    func taskPlan(for request: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {
-        if let built = built.withLock({ $0 }), built.serves(request, settings) {
-            return TaskPlan(
-                kind: .data,
-                request: built.request,
-                behavior: request.options.behavior(),
-                priority: request.options.priority,
-                hooks: request.options.hooksBox
-            )
-        }
-        let plan = try freshPlan(for: request, settings)
-        if let made = plan.request, let new = BuiltRequest(made, for: request, settings) {
-            let old = built.withLock { built in
-                let old = built
-                built = new
-                return old
-            }
-            withExtendedLifetime(old) {}
-        }
-        return plan
-    }
-
     /// Plans the rest of a download. Resume data that Uncurl did not write makes no request, and its task fails.
     func taskPlan(resuming data: Data, _ options: RequestOptions) -> TaskPlan {
         var plan = TaskPlan(
@@ -76,10 +53,7 @@ extension URLSessionManager {
         return plan
     }
 
-    private func freshPlan(
-        for given: HTTPRequest,
-        _ settings: ManagerCore.Snapshot
-    ) throws(UncurlError) -> TaskPlan {
+    func taskPlan(for given: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET || request.options.connectTo != nil {
             // The answer depends on the content or on this one server, so a cache must not answer with what is stored

@@ -18,7 +18,6 @@ open class URLSessionManager: @unchecked Sendable {
     let core: ManagerCore
     /// The base URL of an ``HTTPSessionManager``.
     let base: BaseURL?
-    let built = Mutex<BuiltRequest?>(nil)
     /// The session, once it is needed, and whether the manager is closed: then the session is too, and no open one is
     /// made.
     private let life = Mutex<(session: URLSession?, isInvalid: Bool)>((nil, false))

@@ -174,10 +174,10 @@ struct TaskPlan: Sendable {
         switch kind.content {
         case .request: return
         case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
-        case .file, .stream, .segments:
+        case .file, .stream, .parts:
             let isSame =
                 adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
-                && (adapted.segments == nil) == (request?.segments == nil)
+                && (adapted.parts == nil) == (request?.parts == nil)
             if isSame { return }
             content = .request
         case .data: content = .request

@@ -53,6 +53,10 @@ extension String {
     /// noncharacter, which no reference contains otherwise: an inserted one is escaped.
     static let noComponent = String(decoding: [0xFDD0 as UInt16], as: UTF16.self)
 
+    /// Whether the text has ``noComponent``. Its first octet is looked for: the search alone would take longer than all
+    /// the rest of a request's making.
+    var namesNoComponent: Bool { utf8.contains(0xEF) && contains(String.noComponent) }
+
     /// The unreserved characters (RFC 3986 §2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"

@@ -34,10 +34,6 @@ final class ManagerCore: Sendable {
 
     /// The settings of one moment, as one reference.
     final class Snapshot: Sendable {
-        /// Tells settings apart. Unlike the settings, it keeps no objects of the program.
-        final class Mark: Sendable {}
-
-        let mark = Mark()
         let values: Settings
         // Copies of the values that every request reads: reading one member of a large value would copy all of it.
         let requestSerializer: any RequestSerializer
@@ -50,9 +46,6 @@ final class ManagerCore: Sendable {
         let collectsMetrics: Bool
         let options: RequestOptions
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-        /// Whether equal requests are built alike. A serializer of the program's own may build them differently, for
-        /// example if it counts its calls.
-        let buildsAlike: Bool
 
         init(_ values: Settings) {
             self.values = values
@@ -66,7 +59,6 @@ final class ManagerCore: Sendable {
             collectsMetrics = values.collectsMetrics
             options = values.options
             didComplete = values.hooks.didComplete
-            buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
         }
     }
 

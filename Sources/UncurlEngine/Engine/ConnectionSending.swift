@@ -21,13 +21,8 @@ extension Connection {
             link.limitUnsent(to: EngineRequest.mostUnsent)
             exchange.watchSending(at: loop.now)
         }
-        switch request.body {
-        case .none where exchange.throttle == nil && !exchange.isSendingHeld:
+        if request.body.bytes != nil, request.continueWait == 0, exchange.throttle == nil, !exchange.isSendingHeld {
             return sendFromMemory(exchange, request, head)
-        case .bytes where request.continueWait == 0 && exchange.throttle == nil && !exchange.isSendingHeld:
-            return sendFromMemory(exchange, request, head)
-        case .none, .bytes, .stream, .segments:
-            break
         }
         link.append(head, isContent: false)
         if waits {
@@ -52,10 +47,8 @@ extension Connection {
         case .none, .bytes:
             link.append(request.content, isContent: true)
             exchange.sending = .memory
-        case .stream(let length, _):
-            exchange.sending = .stream(BodyEncoder(length: length))
-        case .segments(let body):
-            exchange.sending = .segments(SegmentReader(body, wake: waking(exchange)))
+        case .file, .threaded, .stream, .parts:
+            exchange.sending = .content(BodyReader(request.body, wake: waking(exchange)))
         }
     }
 
@@ -72,7 +65,7 @@ extension Connection {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
         // The rest of a pipeline is other requests.
-        case .memory, .stream, .segments:
+        case .memory, .content:
             guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
         }
         exchange.sending = .stopped
@@ -109,7 +102,7 @@ extension Connection {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
                 return link.updateInterest(reading: exchange.isReading, writing: false)
-            case .awaitingContinue, .memory, .stream, .segments:
+            case .awaitingContinue, .memory, .content:
                 break
             }
             let allowance = exchange.throttle?.sendable(at: loop.now) ?? .max
@@ -143,61 +136,43 @@ extension Connection {
             sendingEnded(exchange, content: unreportedContent(exchange))
             if isServing(exchange) { exchange.watch(at: loop.now) }
             return false
-        case .stream(var encoder):
-            guard let delegate = exchange.delegate else { return false }
-            let part = delegate.exchange(exchange.id, needsBodyAt: encoder.offset)
-            guard isServing(exchange) else { return false }
-            let step = encoder.encode(part)
-            exchange.sending = .stream(encoder)
-            return take(step, exchange)
-        case .segments(let reader):
+        case .content(let reader):
             do throws(EngineError) {
-                return try take(try reader.next(), of: reader, exchange)
+                let next = try reader.next { offset in
+                    exchange.delegate?.exchange(exchange.id, needsBodyAt: offset) ?? .failed
+                }
+                // The delegate may have ended the exchange.
+                guard isServing(exchange) else { return false }
+                return try take(next, of: reader, exchange)
             } catch .bodyUnreadable(let error) where error.isResourceExhaustion {
                 // The exchange's time limits end a wait in vain.
                 engine.awaitDescriptor(then: waking(exchange))
-                return take(.wait, exchange)
+                link.updateInterest(reading: exchange.isReading, writing: false)
+                return false
             } catch {
-                engine.fail(exchange, error)
+                if isServing(exchange) { engine.fail(exchange, error) }
                 return false
             }
         }
     }
 
-    private func take(_ step: BodyEncoder.Step, _ exchange: Exchange) -> Bool {
-        switch step {
+    private func take(
+        _ next: BodyReader.Next,
+        of reader: BodyReader,
+        _ exchange: Exchange
+    ) throws(EngineError) -> Bool {
+        switch next {
         case .send(let before, let content, let after):
             link.append(before, isContent: false)
             link.append(content, isContent: true)
             link.append(after, isContent: false)
-        case .finish(let last):
-            link.append(last, isContent: false)
-            exchange.sending = .memory
-        case .ask:
-            break
-        case .wait:
-            link.updateInterest(reading: exchange.isReading, writing: false)
-            return false
-        case .fail(let error):
-            engine.fail(exchange, error)
-            return false
-        }
-        return true
-    }
-
-    private func take(
-        _ next: SegmentReader.Next,
-        of reader: SegmentReader,
-        _ exchange: Exchange
-    ) throws(EngineError) -> Bool {
-        switch next {
         case .end(let last):
             link.append(last, isContent: false)
             exchange.sending = .memory
-        case .send(let before, let content, let after):
-            return take(.send(before: before, content: content, after: after), exchange)
+        case .again: break
         case .later:
-            return take(.wait, exchange)
+            link.updateInterest(reading: exchange.isReading, writing: false)
+            return false
         case .file(let file, let offset, let count):
             if count > UInt64(FilePortion.bite), link.sendsFiles {
                 return try sendSlice(of: file, at: offset, Int(clamping: count), reader, exchange)
@@ -211,7 +186,7 @@ extension Connection {
         of file: OpenFile,
         at offset: UInt64,
         _ count: Int,
-        _ reader: SegmentReader
+        _ reader: BodyReader
     ) throws(EngineError) {
         let bytes: [UInt8]
         do throws(Errno) {
@@ -229,7 +204,7 @@ extension Connection {
         of file: OpenFile,
         at offset: UInt64,
         _ count: Int,
-        _ reader: SegmentReader,
+        _ reader: BodyReader,
         _ exchange: Exchange
     ) throws(EngineError) -> Bool {
         let wanted = min(count, FilePortion.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)

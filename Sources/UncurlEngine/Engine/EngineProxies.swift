@@ -12,12 +12,6 @@ extension Engine {
         of exchange: Exchange,
         by proxy: Proxy
     ) throws(ProxyError) -> [UInt8] {
-        let content: [UInt8]? =
-            switch request.body {
-            case .none: []
-            case .bytes(let bytes): bytes
-            case .stream, .segments: nil
-            }
         var all: [UInt8] = []
         let size = head.count / request.pipelineDepth
         for number in 0..<request.pipelineDepth {
@@ -26,7 +20,7 @@ extension Engine {
                 for: proxy,
                 method: request.method,
                 target: request.absoluteTarget,
-                content: content
+                content: request.body.bytes
             )
             exchange.noteCredentials(sent)
             do throws(HTTP1Error) {

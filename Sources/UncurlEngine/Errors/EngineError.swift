@@ -65,6 +65,8 @@ public enum EngineError: Error, Hashable, Sendable {
         case reservedField(String)
         /// A pipeline repeats its request, and only content in memory can be repeated.
         case pipelineOfStreams
+        /// Parts of content are longer than 2^63 - 1 bytes together, or one of them is a stream that is asked for.
+        case partsThatCannotBeJoined
         /// A pipeline is sent at once; an expectation, an upgrade and a tunnel would wait for an answer in its middle.
         case pipelineThatWaits
         /// The names are no names of protocols (RFC 9110 §7.8).
@@ -90,6 +92,8 @@ extension EngineError: CustomStringConvertible {
             "invalid request: \(name) follows from the request and cannot be set"
         case .invalidRequest(.pipelineOfStreams):
             "invalid request: a pipeline repeats its request, and only content in memory can be repeated"
+        case .invalidRequest(.partsThatCannotBeJoined):
+            "invalid request: parts of its content are too long together, or one is a stream that is asked for"
         case .invalidRequest(.pipelineThatWaits):
             "invalid request: a pipeline leaves at once, and this request waits for an answer in its middle"
         case .invalidRequest(.upgrade(let names)):

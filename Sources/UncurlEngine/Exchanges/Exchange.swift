@@ -67,8 +67,8 @@ final class Exchange: TimerHandler {
         case awaitingContinue(until: Instant)
         /// Content in memory is on its way; `queued` bytes wait for the socket.
         case memory
-        case stream(BodyEncoder)
-        case segments(SegmentReader)
+        /// Content is read and sent.
+        case content(BodyReader)
         case done
         /// The final answer came first; the rest of the content is not sent.
         case stopped
@@ -97,7 +97,7 @@ final class Exchange: TimerHandler {
     var isMidUpload: Bool {
         switch sending {
         case .idle, .done: false
-        case .awaitingContinue, .memory, .stream, .segments, .stopped, .broken: report.contentSent > 0
+        case .awaitingContinue, .memory, .content, .stopped, .broken: report.contentSent > 0
         }
     }
 

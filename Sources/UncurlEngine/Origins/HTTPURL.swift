@@ -1,30 +1,54 @@
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
 ///
 /// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
-public struct HTTPURL: Hashable, Sendable {
-    /// The scheme, which decides whether TLS is used.
-    public let scheme: Origin.Scheme
+public struct HTTPURL: Sendable {
+    /// The server's origin, for an ``EngineRequest``.
+    public let origin: Origin
     /// The host, in the form that connections and Host fields use.
     public let host: URLHost
-    /// The port; the scheme's default if the URL has none, or an empty one (RFC 3986 §3.2.3).
-    public let port: UInt16
     /// Path and query as they are sent in the request line (RFC 9112 §3.2.1). The fragment is not sent.
     public let target: String
+    /// The text up to the path. URLs that share it share what it says.
+    private let start: String
 
-    /// The server's origin, for an ``EngineRequest``.
-    public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+    /// The scheme, which decides whether TLS is used.
+    public var scheme: Origin.Scheme { origin.scheme }
+    /// The port; the scheme's default if the URL has none, or an empty one (RFC 3986 §3.2.3).
+    public var port: UInt16 { origin.port }
 
     /// Reads an absolute http or https URL (RFC 3986); nothing is repaired or guessed.
-    public init(_ text: String) throws(Problem) {
+    public init(_ text: String) throws(Problem) { try self.init(text, near: nil) }
+
+    /// The same, faster where the text begins with the scheme and the authority of another URL.
+    ///
+    /// - Parameter other: nil for none.
+    package init(_ text: String, near other: HTTPURL?) throws(Problem) {
+        if let other, let count = other.startLength(of: text) {
+            (origin, host, start) = (other.origin, other.host, other.start)
+            target = try Self.target(text, from: count)
+            return
+        }
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { throw .empty }
-        let start: Int
-        (scheme, start) = try Self.scheme(bytes)
-        let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
-        (host, port) = try Self.authority(bytes[start..<end], scheme)
-        target = try Self.target(bytes[end...])
+        let (scheme, first) = try Self.scheme(bytes)
+        let end = bytes[first...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+        let port: UInt16
+        (host, port) = try Self.authority(bytes[first..<end], scheme)
+        origin = Origin(scheme: scheme, host: host, port: port)
+        start = String(decoding: bytes[..<end], as: UTF8.self)
+        target = try Self.target(text, from: end)
+    }
+
+    /// How many octets of a text are this URL's scheme and authority; nil for a text that begins otherwise.
+    private func startLength(of text: String) -> Int? {
+        let octets = text.utf8Span.span
+        let own = start.utf8Span.span
+        guard octets.count >= own.count else { return nil }
+        for index in own.indices where octets[index] != own[index] { return nil }
+        return octets.count == own.count || Self.endsAuthority(octets[own.count]) ? own.count : nil
     }
 
     /// Returns the scheme, and the offset after its `://`.
@@ -81,44 +105,39 @@ public struct HTTPURL: Hashable, Sendable {
     }
 
     /// Reads path and query (RFC 3986 §3.3, §3.4): *( pchar / "/" ) [ "?" *( pchar / "/" / "?" ) ]
-    private static func target(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
-        let kept = bytes.prefix { $0 != UInt8(ascii: "#") }
-        for index in kept.indices {
-            let byte = kept[index]
-            if byte == UInt8(ascii: "%") {
-                guard index + 2 < kept.endIndex, isHex(kept[index + 1]), isHex(kept[index + 2]) else {
-                    throw .percent(at: index)
-                }
-            } else if !isPathOrQuery(byte) {
-                throw .byte(byte, at: index)
+    private static func target(_ text: String, from start: Int) throws(Problem) -> String {
+        let octets = text.utf8Span.span
+        var end = start
+        while end < octets.count, octets[end] != UInt8(ascii: "#") {
+            let octet = octets[end]
+            if octet == UInt8(ascii: "%") {
+                guard end + 2 < octets.count, Hex.value(of: octets[end + 1]) != nil,
+                    Hex.value(of: octets[end + 2]) != nil
+                else { throw .percent(at: end) }
+            } else if !octet.isPathOrQueryOctet {
+                throw .byte(octet, at: end)
             }
+            end += 1
         }
-        let target = String(decoding: kept, as: UTF8.self)
+        let target = text.utf8.dropFirst(start).prefix(end - start)
         // RFC 9112 §3.2.1: an empty path is sent as a slash.
-        return target.hasPrefix("/") ? target : "/" + target
+        return target.first == UInt8(ascii: "/") ? String(Substring(target)) : "/" + Substring(target)
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
+}
 
-    private static func isHex(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
+extension HTTPURL: Hashable {
+    /// Whether both are the same resource's: the spelling of scheme and authority does not count (RFC 9110 §4.2.3).
+    public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
+        left.target == right.target && left.origin == right.origin
     }
 
-    /// Whether an octet is allowed in path and query: unreserved, sub-delims, and a few more.
-    private static func isPathOrQuery(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
-        }
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(origin)
+        hasher.combine(target)
     }
 }
 

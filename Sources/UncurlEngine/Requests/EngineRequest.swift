@@ -5,36 +5,6 @@ public import UncurlTLS
 
 /// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
 public final class EngineRequest: Sendable {
-    /// The content of a request.
-    public enum Body: Sendable {
-        /// No content.
-        case none
-        /// Content in memory; it is sent with the head in one call, and again on a retry.
-        case bytes([UInt8])
-        /// Content that is asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it
-        /// is chunked.
-        case stream(length: UInt64?, replayable: Bool)
-        /// Memory, files and content that threads read, in order. It is chunked if one of the segments does not know
-        /// its length.
-        case segments(SegmentedBody)
-
-        /// Returns content that is read as it is sent, with `sendfile` if the connection has no TLS.
-        public static func file(_ file: FileBody) -> Body { .segments(SegmentedBody(file)) }
-
-        /// Returns content that is read on a thread. Without a length it is chunked.
-        public static func threaded(_ body: ThreadedBody) -> Body { .segments(SegmentedBody(body)) }
-
-        /// The length in bytes; nil if it is not known, zero for no content.
-        var length: UInt64? {
-            switch self {
-            case .none: 0
-            case .bytes(let bytes): UInt64(bytes.count)
-            case .stream(let length, _): length
-            case .segments(let body): body.length
-            }
-        }
-    }
-
     /// The options of a request, besides its head and its content.
     public struct Options: Sendable {
         /// Undo gzip and deflate, and offer them; so with br and zstd where the package traits are on. An
@@ -104,11 +74,13 @@ public final class EngineRequest: Sendable {
     /// The request target (RFC 9112 §3.2).
     public let target: String
     /// The content.
-    public let body: Body
+    public let body: Content
     /// The options.
     public let options: Options
     /// The head as it is sent; for a pipeline, all heads and bodies.
     let serialized: [UInt8]
+    /// Where ``serialized`` goes on after the target; nil where the target stands elsewhere too.
+    private let lineEnd: Int?
     /// The content in memory that follows ``serialized``.
     let content: [UInt8]
     let chunked: Bool
@@ -143,7 +115,7 @@ public final class EngineRequest: Sendable {
         origin: Origin,
         target: String = "/",
         fields: HTTPFields = HTTPFields(),
-        body: Body = .none,
+        body: Content = .none,
         options: Options = Options()
     ) throws(EngineError) {
         self.origin = origin
@@ -177,8 +149,8 @@ public final class EngineRequest: Sendable {
         for name in EngineRequest.reserved where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
-        var bytes: [UInt8] = []
-        if case .bytes(let memory) = body { bytes = memory }
+        guard body.isSendable else { throw .invalidRequest(.partsThatCannotBeJoined) }
+        let bytes = body.bytes ?? []
         chunked = body.length == nil
         let expects = options.expectation.applies(toContentOf: body.length)
         continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
@@ -210,14 +182,12 @@ public final class EngineRequest: Sendable {
             throw .invalidRequest(.syntax(error))
         }
         let count = max(1, options.pipelineDepth)
+        lineEnd = method == "CONNECT" || count > 1 ? nil : method.utf8.count + 1 + target.utf8.count
         guard count > 1 else {
             (serialized, content, contentBytes) = (head, bytes, bytes.count)
             return
         }
-        switch body {
-        case .none, .bytes: break
-        case .stream, .segments: throw .invalidRequest(.pipelineOfStreams)
-        }
+        guard body.bytes != nil else { throw .invalidRequest(.pipelineOfStreams) }
         guard !expects else { throw .invalidRequest(.pipelineThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
         guard !overflow, size <= EngineRequest.maximumPipelineBytes else {
@@ -230,6 +200,26 @@ public final class EngineRequest: Sendable {
         for _ in 0..<count { all += one }
         serialized = all
         content = []
+    }
+
+    /// The same request for another URL of its origin: all but the target is as it was, and the head is not made again.
+    /// Nil for a URL of another origin, and where the head has more of the target than its line: CONNECT, a pipeline,
+    /// octets that are sent as they are.
+    package init?(_ other: EngineRequest, for url: HTTPURL) {
+        guard let line = other.lineEnd, url.origin == other.origin else { return nil }
+        target = url.target
+        var head: [UInt8] = []
+        head.reserveCapacity(other.serialized.count - other.target.utf8.count + target.utf8.count)
+        head += other.serialized[..<(other.method.utf8.count + 1)]
+        head += target.utf8
+        head += other.serialized[line...]
+        serialized = head
+        lineEnd = line - other.target.utf8.count + target.utf8.count
+        (origin, method, body, options) = (other.origin, other.method, other.body, other.options)
+        (content, contentBytes, chunked) = (other.content, other.contentBytes, other.chunked)
+        (context, destination, spans, offer) = (other.context, other.destination, other.spans, other.offer)
+        (isIdempotent, decodesContent, closes) = (other.isIdempotent, other.decodesContent, other.closes)
+        (isThrottled, hasOwnLimits, continueWait) = (other.isThrottled, other.hasOwnLimits, other.continueWait)
     }
 
     /// A request whose octets are sent as they are, whatever they say; for tests of parsers. It has one answer, read as
@@ -254,7 +244,7 @@ public final class EngineRequest: Sendable {
         context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
         // Of no protocol at all.
         offer = UpgradeOffer()
-        (serialized, content, contentBytes, continueWait) = (octets, [], 0, 0)
+        (serialized, lineEnd, content, contentBytes, continueWait) = (octets, nil, [], 0, 0)
     }
 
     private static let reserved = [
@@ -275,7 +265,7 @@ public final class EngineRequest: Sendable {
 
     /// Returns the value of Content-Length (RFC 9110 §8.6): the length of content if it is known, zero for methods that
     /// usually carry content, and nil if none is expected.
-    private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
+    private static func declaredLength(_ body: Content, _ method: String) -> UInt64? {
         guard case .none = body else { return body.length }
         return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
     }
@@ -287,13 +277,7 @@ public final class EngineRequest: Sendable {
     /// a gigabit a second.
     static let mostUnsent = 128 << 10
 
-    var isReplayable: Bool {
-        switch body {
-        case .none, .bytes: true
-        case .stream(_, let replayable): replayable
-        case .segments(let body): body.isReplayable
-        }
-    }
+    var isReplayable: Bool { body.isReplayable }
 
     var pipelineDepth: Int { max(1, options.pipelineDepth) }
 }

@@ -38,6 +38,13 @@ enum ASCII {
         isIn(0x2BFF_6FF2_0000_0000, 0x47FF_FFFE_87FF_FFFE, byte)
     }
 
+    /// unreserved, sub-delims, ":", "@", "/" and "?": what path and query are made of beside "%" and its two digits
+    /// (RFC 3986 §3.3, §3.4).
+    @inline(__always)
+    static func isPathOrQuery(_ byte: UInt8) -> Bool {
+        isIn(0xAFFF_FFD2_0000_0000, 0x47FF_FFFE_87FF_FFFF, byte)
+    }
+
     @inline(__always)
     private static func isIn(_ low: UInt64, _ high: UInt64, _ byte: UInt8) -> Bool {
         let set = byte < 64 ? low : high
@@ -93,6 +100,8 @@ extension UInt8 {
     package var isTokenOctet: Bool { ASCII.isToken(self) }
     /// Whether the octet is a space or a tab, of which blanks are made (RFC 9110 §5.6.3).
     package var isBlankOctet: Bool { ASCII.isBlank(self) }
+    /// Whether the octet may be in a URL's path and query as it is (RFC 3986 §3.3, §3.4), the question mark included.
+    package var isPathOrQueryOctet: Bool { ASCII.isPathOrQuery(self) }
 }
 
 extension StringProtocol {

@@ -295,7 +295,7 @@ struct RequestLoaderTransactionsTests {
         let (data, _) = try await session.data(for: request, delegate: Renewing())
         #expect(data.count == 3)
         let kept = await withCheckedContinuation { continuation in
-            session.post { continuation.resume(returning: $0.lastPlan?.request.options.receivingRate) }
+            session.post { continuation.resume(returning: $0.prepared?.request.options.receivingRate) }
         }
         #expect(kept == nil)
     }

@@ -39,7 +39,7 @@ struct ProxyWireTests {
     private func plain(
         _ target: String = "/x?y",
         method: String = "GET",
-        body: EngineRequest.Body = .none,
+        body: Content = .none,
         _ change: (inout EngineRequest.Options) -> Void = { _ in }
     ) throws -> EngineRequest {
         var options = EngineRequest.Options()

@@ -7,8 +7,8 @@ import UncurlTestServer
 
 @testable import UncurlEngine
 
-@Suite("Bodies in segments", .ownThread, .timeLimit(.minutes(5)))
-struct SegmentedBodyTests {
+@Suite("Bodies of several parts", .ownThread, .timeLimit(.minutes(5)))
+struct BodyReaderTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static let large = (0..<2_500_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
 
@@ -19,15 +19,15 @@ struct SegmentedBodyTests {
         func read(atMost count: Int) -> [UInt8] { pieces.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
     }
 
-    private func threaded(_ pieces: [String], length: UInt64? = nil, replayable: Bool = true) -> SegmentedBody.Segment {
+    private func threaded(_ pieces: [String], length: UInt64? = nil, replayable: Bool = true) -> Content {
         .threaded(ThreadedBody(length: length, replayable: replayable) { Pieces(pieces.map { bytes($0) }) })
     }
 
-    private func put(_ port: UInt16, _ segments: [SegmentedBody.Segment]) throws -> EngineRequest {
+    private func put(_ port: UInt16, _ parts: [Content]) throws -> EngineRequest {
         try EngineRequest(
             method: "PUT",
             origin: origin(port),
-            body: .segments(try #require(SegmentedBody(segments)))
+            body: .parts(parts)
         )
     }
 
@@ -40,14 +40,14 @@ struct SegmentedBodyTests {
     @Test("want 3: memory, files and threads arrive as one under their exact length")
     func known() async throws {
         let file = TemporaryFile(bytes("file"))
-        let segments = [
+        let parts = [
             .bytes(bytes("<")), threaded(["a", "bc"], length: 3), .file(try FileBody(path: file.path)),
             threaded([], length: 0), .bytes(bytes(">")),
         ]
-        #expect(SegmentedBody(segments)?.length == 9)
+        #expect(Content.parts(parts).length == 9)
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .receive(.bytes(9)), .send(ok)])
         let engine = try EngineHarness()
-        let result = await engine.run(try put(server.port, segments))
+        let result = await engine.run(try put(server.port, parts))
         #expect(result.text == "ok" && result.sent == 9)
         #expect(content(server.connections[0]) == bytes("<abcfile>"))
         #expect(server.connections[0].receivedText.contains("\r\nContent-Length: 9\r\n"))
@@ -57,7 +57,7 @@ struct SegmentedBodyTests {
     @Test("want 3: where one knows no length the whole is chunked, a file in chunks of a slice")
     func chunked() async throws {
         let (file, empty) = (TemporaryFile(Self.large), TemporaryFile())
-        let segments = [
+        let parts = [
             .bytes(bytes("<")), .file(try FileBody(path: file.path)), threaded(["a", "bc"]), .bytes([]),
             .file(try FileBody(path: empty.path)), .file(try FileBody(path: file.path, range: 0..<3)), threaded([]),
         ]
@@ -80,14 +80,14 @@ struct SegmentedBodyTests {
             )
             let engine = try EngineHarness()
             _ = await engine.onLoop { $0.loop.faults = plan() }
-            let result = await engine.run(try put(server.port, segments))
+            let result = await engine.run(try put(server.port, parts))
             #expect(result.text == "ok" && result.sent == Self.large.count + 7)
             #expect(content(server.connections[0]).elementsEqual(expected))
             #expect(server.connections[0].receivedText.prefix(500).contains("\r\nTransfer-Encoding: chunked\r\n"))
         }
     }
 
-    @Test("a segment that gives other than it declared fails before the next begins, and no end is sent")
+    @Test("a part that gives other than it declared fails before the next begins, and no end is sent")
     func mismatches() async throws {
         for (pieces, declared, given) in [(["ab"], 3, 2), (["ab", "cd"], 3, 4), ([], 1, 0)]
             as [([String], UInt64, UInt64)]
@@ -95,9 +95,9 @@ struct SegmentedBodyTests {
             for chunked in [false, true] {
                 let server = try RawServer.start(otherwise: .silent)
                 let engine = try EngineHarness()
-                var segments = [threaded(pieces, length: declared), .bytes(bytes("behind"))]
-                if chunked { segments.append(threaded(["x"])) }
-                let result = await engine.run(try put(server.port, segments))
+                var parts = [threaded(pieces, length: declared), .bytes(bytes("behind"))]
+                if chunked { parts.append(threaded(["x"])) }
+                let result = await engine.run(try put(server.port, parts))
                 #expect(result.error == .bodyLengthMismatch(declared: declared, given: given))
                 let record = try server.waitForEnd(of: 0)
                 #expect(record.sawReset && !record.receivedText.contains("behind"))
@@ -121,22 +121,27 @@ struct SegmentedBodyTests {
         #expect(try server.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("lengths that fit no 63 bits make no body, known or not")
+    @Test("lengths that fit no 63 bits make no request, known or not, nor do parts that are asked for")
     func overflow() {
         let huge = threaded([], length: UInt64(Int64.max))
-        #expect(SegmentedBody([huge])?.length == UInt64(Int64.max))
-        #expect(SegmentedBody([huge, .bytes([1])]) == nil)
-        #expect(SegmentedBody([huge, .bytes([1]), threaded([])]) == nil)
-        #expect(SegmentedBody([threaded([], length: .max)]) == nil)
+        #expect(Content.parts([huge]).length == UInt64(Int64.max))
+        let asked = Content.stream(length: 1, replayable: false)
+        let bodies = [
+            [huge, .bytes([1])], [huge, .bytes([1]), threaded([])], [threaded([], length: .max)],
+            [huge, .parts([.parts([.bytes([1])])])], [asked], [.parts([.bytes([1]), asked])],
+        ]
+        for parts in bodies {
+            #expect(throws: EngineError.invalidRequest(.partsThatCannotBeJoined)) { try put(1, parts) }
+        }
     }
 
-    @Test("segments can be sent again if all of them can")
+    @Test("parts can be sent again if all of them can")
     func replayable() throws {
         let file = TemporaryFile(bytes("x"))
-        let plain: [SegmentedBody.Segment] = [.bytes([1]), .file(try FileBody(path: file.path)), threaded([])]
-        #expect(SegmentedBody(plain)?.isReplayable == true)
-        #expect(SegmentedBody(plain + [threaded([], replayable: false)])?.isReplayable == false)
-        #expect(SegmentedBody([])?.isReplayable == true)
+        let plain: [Content] = [.bytes([1]), .file(try FileBody(path: file.path)), threaded([])]
+        #expect(Content.parts(plain).isReplayable)
+        #expect(!Content.parts(plain + [threaded([], replayable: false)]).isReplayable)
+        #expect(Content.parts([]).isReplayable)
     }
 
     @Test("a source that fails in the middle ends the exchange with its error, and its reader is closed")
@@ -149,7 +154,7 @@ struct SegmentedBodyTests {
         }
         let reader = Failing()
         let server = try RawServer.start(otherwise: .silent)
-        let body = SegmentedBody.Segment.threaded(ThreadedBody(length: nil) { reader })
+        let body = Content.threaded(ThreadedBody(length: nil) { reader })
         let engine = try EngineHarness()
         let result = await engine.run(try put(server.port, [.bytes(bytes("a")), body]))
         #expect(result.error == .bodySourceFailed(BodySourceError(Broken())))
