@@ -21,14 +21,15 @@ struct SOCKSWireTests {
         _ proxy: RawServer,
         _ kind: Proxy.Kind,
         resolver: Resolver? = nil,
-        connectLimit: Duration? = nil
+        connectLimit: Duration? = nil,
+        clock: ManualClock? = nil
     )
         throws -> EngineHarness
     {
         var configuration = EngineConfiguration()
         configuration.timeouts = Timeouts(connect: connectLimit, idle: nil)
         configuration.proxies = OriginProxies(try self.proxy(proxy, kind))
-        return try EngineHarness(configuration, resolver: resolver)
+        return try EngineHarness(configuration, clock: clock, resolver: resolver)
     }
 
     private let greeting: [UInt8] = [5, 1, 0]
@@ -124,15 +125,23 @@ struct SOCKSWireTests {
         #expect(await engine.run(try EngineRequest(origin: Origin(host: "127.0.0.1", port: 81))).text == "ok")
         #expect(await engine.run(try EngineRequest(origin: Origin(host: "four.test"))).text == "ok")
         #expect(lookups.withLock(\.self) == 2)
+        // Its limit passes while it waits, before the look-up is made again.
         let failing = try self.engine(
             proxy,
             .socks5,
             resolver: Resolver(options: Self.withoutDescriptors),
-            connectLimit: .milliseconds(200)
+            connectLimit: .milliseconds(20),
+            clock: ManualClock()
         )
-        let result = await failing.run(try EngineRequest(origin: Origin(host: "four.test")))
+        let pending = await failing.begin(try EngineRequest(origin: Origin(host: "four.test")))
+        await failing.passTime(
+            by: .milliseconds(30),
+            where: { !$0.descriptorLine.isEmpty },
+            until: { pending.isFinished }
+        )
         #expect(
-            result.error == .connect(ConnectError(attempts: [], resolution: .system(.tooManyOpenFiles)))
+            await pending.outcome().error
+                == .connect(ConnectError(attempts: [], resolution: .system(.tooManyOpenFiles)))
         )
     }
 
