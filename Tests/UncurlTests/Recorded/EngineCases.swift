@@ -7,7 +7,7 @@ import UncurlTestServer
 
 /// What the engine sends for requests that are given to it directly.
 enum EngineCases {
-    private typealias Content = @Sendable (Wire) throws -> (body: EngineRequest.Body, parts: [BodyPart])
+    private typealias Content = @Sendable (Wire) throws -> (body: UncurlEngine.Content, parts: [BodyPart])
 
     private static let contents: [(name: String, make: Content)] = [
         ("none", { _ in (.none, []) }),
@@ -38,8 +38,7 @@ enum EngineCases {
             { wire in
                 let file = try FileBody(path: wire.file(Sample.small).path)
                 let thread = ThreadedBody(length: 3, replayable: true) { Reader([70, 71, 72]) }
-                let segments = SegmentedBody([.bytes([65]), .file(file), .threaded(thread), .bytes([])])
-                return (.segments(segments!), [])
+                return (.parts([.bytes([65]), .file(file), .threaded(thread), .bytes([])]), [])
             }
         ),
         ("thread in chunks", { _ in (.threaded(ThreadedBody(length: nil) { Reader([70, 71, 72]) }), []) }),
