@@ -53,7 +53,7 @@ extension Reader {
                 guard let log = try? HistogramLog.read(text, path: "log") else { return }
                 // Each line written takes 270 KB of counters for a moment.
                 let lines = log.lines.prefix(32).map {
-                    HistogramLog.line(tag: $0.tag ?? "", start: 0, length: 1, $0.histogram.counters)
+                    HistogramLog.line(tag: $0.tag ?? "", start: 0, length: 1, $0.counters)
                 }
                 let written = HistogramLog.head(startedAt: min(log.startedAt ?? 0, 1 << 45)) + lines.joined()
                 let again = try? HistogramLog.read(written, path: "log")
