@@ -45,7 +45,7 @@ struct WalkTests {
     static let walks = [
         Walk(
             "URLSession.data(from:), down and up",
-            ceiling: 93,
+            ceiling: 92,
             exchange.merging([
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
@@ -60,7 +60,7 @@ struct WalkTests {
         ),
         Walk(
             "HTTPSessionManager.get(_:as:), down and up",
-            ceiling: 120,
+            ceiling: 118,
             exchange.merging([
                 "URLLoading": """
                 Attempt AttemptAnswers AttemptProxies AttemptUploading BatchedResumption CacheEntry CompletionReport
@@ -82,7 +82,7 @@ struct WalkTests {
         ),
         Walk(
             "a form, from its parts to sendfile",
-            ceiling: 29,
+            ceiling: 28,
             [
                 "UncurlEngine": """
                 BodyReader ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SendQueue
