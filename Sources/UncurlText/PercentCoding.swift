@@ -37,6 +37,20 @@ package enum PercentCoding {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// Encodes each octet of a URL's text that is not kept, save a `%` that two digits follow. The digits are to be kept.
+    ///
+    /// - Parameter isKept: asked with an index of the octets.
+    package static func mended(_ octets: ArraySlice<UInt8>, keeping isKept: (Int) -> Bool) -> [UInt8] {
+        var result: [UInt8] = []
+        for (index, octet) in zip(octets.indices, octets) {
+            let isEscape =
+                octet == UInt8(ascii: "%") && index + 2 < octets.endIndex
+                && Hex.value(of: octets[index + 1]) != nil && Hex.value(of: octets[index + 2]) != nil
+            if isEscape || isKept(index) { result.append(octet) } else { append(octet, to: &result) }
+        }
+        return result
+    }
+
     private static func hexPair<Bytes: Collection<UInt8>>(
         _ bytes: Bytes,
         at index: Bytes.Index

@@ -18,6 +18,15 @@ struct PercentCodingTests {
         #expect(PercentCoding.decode("a+b", plusIsSpace: true) == "a b")
     }
 
+    @Test("of a URL's text, what is kept and what is encoded already stay, and all else is encoded")
+    func mended() {
+        let octets = Array("a b%20%4%zz%é%2".utf8)
+        let mended = PercentCoding.mended(octets[...]) { PercentCoding.isUnreserved(octets[$0]) }
+        #expect(String(decoding: mended, as: UTF8.self) == "a%20b%20%254%25zz%25%C3%A9%252")
+        let rest = PercentCoding.mended(octets[3...]) { _ in true }
+        #expect(rest == Array(octets[3...]))
+    }
+
     @Test("each byte has two digits, and a digit of either case its value")
     func hex() {
         #expect(Hex.text([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")

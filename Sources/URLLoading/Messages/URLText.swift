@@ -1,5 +1,7 @@
 internal import Foundation
 internal import UncurlEngine
+internal import UncurlHTTP1
+internal import UncurlText
 
 /// The text of URLs, for the engine and for error messages.
 package enum URLText {
@@ -31,7 +33,7 @@ package enum URLText {
         } catch {
             // The usual case comes first: the rest is for one URL in a thousand.
             let other = URLText.handshakePlace(of: url) ?? url
-            return try HTTPURL(mended(other, other.absoluteString))
+            return try HTTPURL(mended(other.absoluteString))
         }
     }
 
@@ -47,43 +49,20 @@ package enum URLText {
     }
 
     /// Percent-encodes octets that no URL may hold, as browsers do, and removes user information. Other faults stay.
-    private static func mended(_ url: URL, _ text: String) -> String {
+    private static func mended(_ text: String) -> String {
         var text = text
         if let at = authority(of: text).lastIndex(of: "@"), let slashes = text.range(of: "://") {
             text.removeSubrange(slashes.upperBound...at)
         }
         guard let end = text.range(of: "://")?.upperBound else { return text }
         let path = text[end...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
-        var mended = String(text[..<path])
         let rest = Array(text[path...].utf8)
-        for (index, octet) in rest.enumerated() {
-            let isPercent = octet == UInt8(ascii: "%")
-            let isKept = isPercent ? isEscape(rest[(index + 1)...]) : isPlain(octet)
-            mended += isKept ? String(UnicodeScalar(octet)) : escaped(octet)
-        }
-        return mended
+        let mended = PercentCoding.mended(rest[...]) { rest[$0].isPathOrQueryOctet || rest[$0] == UInt8(ascii: "#") }
+        return text[..<path] + String(decoding: mended, as: UTF8.self)
     }
 
     private static func authority(of text: String) -> Substring {
         guard let start = text.range(of: "://")?.upperBound else { return "" }
         return text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    }
-
-    private static func isEscape(_ rest: ArraySlice<UInt8>) -> Bool {
-        rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-    }
-
-    private static func isPlain(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "-._~!$&'()*+,;=:@/?#".utf8.contains(octet)
-        }
-    }
-
-    private static func escaped(_ octet: UInt8) -> String {
-        let digits = Array("0123456789ABCDEF")
-        return "%" + String([digits[Int(octet >> 4)], digits[Int(octet & 15)]])
     }
 }

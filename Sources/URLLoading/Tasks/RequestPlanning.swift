@@ -61,24 +61,18 @@ extension Attempt {
         let authorization = try authorization(url, place, engine)
         if let authorization { secrets.append(("Authorization", authorization.octets)) }
         // Connections of the session are not for a request under another security.
-        let isPrepared = isUsual && security == nil && extra.isEmpty && secrets.isEmpty
-        if isPrepared, let prepared, prepared.serves(request.storage), let made = prepared.request(to: place) {
-            transaction = Transaction(
-                request: made,
-                fields: prepared.fields,
-                place: place,
-                url: url,
-                sent: UnixTime.now,
-                authorized: nil
-            )
-            return made
+        let isPlain = isUsual && security == nil && extra.isEmpty && secrets.isEmpty
+        let (made, fields): (EngineRequest, HTTPFields)
+        if isPlain, let prepared, prepared.serves(request.storage), let request = prepared.request(to: place) {
+            (made, fields) = (request, prepared.fields)
+        } else {
+            var builder = try builder(url, content, to: place, terms, session, engine)
+            (builder.extra, builder.secrets) = (extra, secrets)
+            if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
+            builder.handshake = opening?.handshake
+            (made, fields) = try builder.build(to: place)
+            if isPlain { engine.prepared = PreparedRequest(made, fields, to: place, for: request.storage) }
         }
-        var builder = try builder(url, content, to: place, terms, session, engine)
-        (builder.extra, builder.secrets) = (extra, secrets)
-        if let endpoint = terms?.endpoint, isFirstOrigin(place, of: spec) { builder.endpoint = endpoint }
-        builder.handshake = opening?.handshake
-        let (made, fields) = try builder.build(to: place)
-        if isPrepared { engine.prepared = PreparedRequest(made, fields, to: place, for: request.storage) }
         transaction = Transaction(
             request: made,
             fields: fields,

@@ -1,5 +1,7 @@
 internal import URLLoading
+internal import UncurlHTTP1
 internal import UncurlSemantics
+internal import UncurlText
 
 /// Resolves references against a base URL.
 struct BaseURL: Sendable {
@@ -80,18 +82,8 @@ extension String {
     fileprivate var escapingInvalid: String {
         let octets = Array(utf8)
         let host = Self.host(in: octets)
-        let plain = Set("-._~:/?#@!$&'()*+,;=".utf8)
-        var escaped: [UInt8] = []
-        for (index, octet) in octets.enumerated() {
-            let isEscape =
-                octet == UInt8(ascii: "%") && index + 2 < octets.count
-                && Character(Unicode.Scalar(octets[index + 1])).isHexDigit
-                && Character(Unicode.Scalar(octets[index + 2])).isHexDigit
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: escaped.append(octet)
-            case _ where isEscape || plain.contains(octet) || host.contains(index): escaped.append(octet)
-            default: escaped += String(format: "%%%02X", Int(octet)).utf8
-            }
+        let escaped = PercentCoding.mended(octets[...]) { index in
+            octets[index].isPathOrQueryOctet || octets[index] == UInt8(ascii: "#") || host.contains(index)
         }
         return String(decoding: escaped, as: UTF8.self)
     }

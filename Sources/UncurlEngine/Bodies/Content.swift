@@ -1,4 +1,4 @@
-/// The content of a request.
+/// The content of a request, from memory to a form of several parts.
 public enum Content: Sendable {
     /// No content.
     case none
@@ -12,8 +12,8 @@ public enum Content: Sendable {
     /// is chunked.
     case stream(length: UInt64?, replayable: Bool)
     /// Contents that are sent one after the other: a form's boundaries in memory, its files from disk, its streams
-    /// from a thread. It is chunked if one of them does not know its length. Content that is asked for cannot be
-    /// one of them, and they are at most 2^63 - 1 bytes together, which no file system exceeds.
+    /// from a thread. They are chunked if one of them does not know its length. None of them may be content that is
+    /// asked for, and together they have at most 2^63 - 1 bytes, which no file system exceeds.
     case parts([Content])
 
     /// The length in bytes; nil if it is not known, zero for no content.

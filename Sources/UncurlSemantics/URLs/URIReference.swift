@@ -1,3 +1,4 @@
+internal import UncurlHTTP1
 import UncurlText
 
 /// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how to resolve it against a base (§5.2). It
@@ -123,27 +124,12 @@ public struct URIReference: Hashable, Sendable {
 
     private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
         guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
-        var result: [UInt8] = []
-        for (index, byte) in zip(part.indices, part) {
-            let isTriplet =
-                byte == UInt8(ascii: "%") && index + 2 < part.endIndex && Hex.value(of: part[index + 1]) != nil
-                && Hex.value(of: part[index + 2]) != nil
-            if isTriplet || isAllowed(byte, isPath: isPath) {
-                result.append(byte)
-            } else {
-                PercentCoding.append(byte, to: &result)
-            }
-        }
-        return result[...]
+        return PercentCoding.mended(part) { isAllowed(part[$0], isPath: isPath) }[...]
     }
 
     /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what
     /// follows it.
     private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
-        switch Unicode.Scalar(byte) {
-        case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/": true
-        case "?": !isPath
-        default: PercentCoding.isUnreserved(byte)
-        }
+        byte.isPathOrQueryOctet && !(isPath && byte == UInt8(ascii: "?"))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 import Uncurl
 
 @Suite("Requests that say the same")
-struct BuiltRequestTests {
+struct RepeatedRequestTests {
     private let manager = HTTPSessionManager(baseURL: URL(string: "http://example.com/v1/"))
 
     @Test("a repeated request is built with the settings of its own time")
