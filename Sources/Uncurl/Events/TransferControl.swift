@@ -207,7 +207,7 @@ public final class TransferControl: Sendable {
     var isCancelled: Bool { state == .cancelled }
 
     /// Gives this control once, when the transfer is resumed for the first time or cancelled. Until then it does not
-    /// retain the control, and it ends with it: nothing waits for a transfer that nobody can begin any more.
+    /// retain the control, and it ends with it: nothing waits for a transfer that can no longer begin.
     func start() -> AsyncStream<TransferControl> {
         let (controls, start) = AsyncStream.makeStream(of: TransferControl.self)
         reins.withLock { $0.waiters.start = start }
@@ -419,7 +419,7 @@ extension TransferControl {
         var downloadReaders: ProgressReaders?
         /// Whether no progress follows.
         var isOver = false
-        /// The progress of a segmented download; nil for other transfers, whose progress is that of their tasks.
+        /// The progress of a segmented download; nil for other transfers, which have the progress of their tasks.
         var received: TransferProgress?
 
         init(tag: String?) { self.tag = tag }

@@ -135,7 +135,7 @@ struct Charset {
     let labels: [Substring]
     /// Octets that iconv refuses and the standard does not.
     let spares: [UInt8: Unicode.Scalar]
-    /// Scalars of iconv's in whose place the standard has others.
+    /// What the standard has in the place of scalars that iconv gives.
     let corrections: [Unicode.Scalar: Unicode.Scalar]
 
     private init(

@@ -102,7 +102,7 @@ enum Interception {
     static let deepest = 16
 
     @TaskLocal private static var depth = 0
-    /// The interceptors whose refresh of a credential the current code belongs to.
+    /// The interceptors for which the current code refreshes a credential.
     @TaskLocal static var refreshing: Set<ObjectIdentifier> = []
 
     /// Runs an interceptor's code, one level deeper.
