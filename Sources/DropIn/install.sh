@@ -21,7 +21,11 @@ strip --strip-unneeded -o "$fresh/shared/libUncurlDropIn.so" "$built/libUncurlDr
 # archive of many. The library that `-l` finds is a script, which asks for that archive and for what it needs.
 objects=()
 for module in "${modules[@]}" "${below[@]}"; do
-    while IFS= read -r object; do objects+=("$object"); done < <(find "$built/$module.build" -name '*.o' | sort)
+    while IFS= read -r object; do
+        # The object of a source that is gone stays in the folder of an earlier build.
+        name=$(basename "$object" .o)
+        if [[ $name != *.swift ]] || grep -q "/$name\$" "$built/$module.build/sources"; then objects+=("$object"); fi
+    done < <(find "$built/$module.build" -name '*.o' | sort)
 done
 ld -r -o "$fresh/UncurlDropIn.o" "${objects[@]}"
 strip --strip-debug "$fresh/UncurlDropIn.o"
