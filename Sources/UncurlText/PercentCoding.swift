@@ -37,9 +37,9 @@ package enum PercentCoding {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Encodes each octet of a URL's text that is not kept, save a `%` that two digits follow. The digits are to be kept.
+    /// Encodes each octet of a URL's text that is not kept, save a `%` that two digits follow.
     ///
-    /// - Parameter isKept: asked with an index of the octets.
+    /// - Parameter isKept: asked with an index of the octets; it keeps the digits.
     package static func mended(_ octets: ArraySlice<UInt8>, keeping isKept: (Int) -> Bool) -> [UInt8] {
         var result: [UInt8] = []
         for (index, octet) in zip(octets.indices, octets) {
