@@ -93,6 +93,15 @@ func code(_ error: (any Error)?) -> String {
     }
 }
 
+/// The statuses of a task's answers. How often a task that waits for the network tries is chance: requests without an
+/// answer that follow each other are one.
+private func statuses(_ metrics: URLSessionTaskMetrics) -> [Int] {
+    metrics.transactionMetrics.reduce(into: []) { all, transaction in
+        let status = status(transaction.response)
+        if status > 0 || all.last != 0 { all.append(status) }
+    }
+}
+
 private func status(_ response: URLResponse?) -> Int { (response as? HTTPURLResponse)?.statusCode ?? 0 }
 
 // MARK: URLSession's observers
@@ -210,7 +219,7 @@ final class Watch: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate,
     ) { note(task, "informational", response.statusCode) }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        note(task, "metrics", metrics.transactionMetrics.map { status($0.response) }, metrics.redirectCount)
+        note(task, "metrics", statuses(metrics), metrics.redirectCount)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -340,7 +349,7 @@ extension Calls {
         hooks.didWriteData = { note($1, "wrote", "\($2.total) of \($2.expected ?? -1)") }
         hooks.didResumeAtOffset = { note($1, "resumed at", "\($2.offset) of \($2.expected ?? -1)") }
         hooks.didFinishCollectingMetrics = {
-            note($1, "metrics", "\($2.transactionMetrics.map { status($0.response) })")
+            note($1, "metrics", "\(statuses($2))")
         }
         hooks.didComplete = { note($1, "end", code($2)) }
         return hooks
@@ -386,7 +395,7 @@ extension Calls {
         case .resumed: "resumed"
         case .cancelled: "cancelled"
         case .completedTask(_, let error): "completed task \(code(error))"
-        case .collectedMetrics(let metrics): "collected metrics \(metrics.transactionMetrics.count)"
+        case .collectedMetrics(let metrics): "collected metrics \(statuses(metrics))"
         case .serialized(let status, let error): "serialized \(status ?? 0) \(code(error))"
         case .retries(let span, let error): "retries after \(span) \(code(error))"
         case .detail(let detail): text(detail)

@@ -216,7 +216,9 @@ enum Door: String, Sendable, CaseIterable {
             operation.onCompletion { Self.note($0, calls) }
             if cancelsFirst { operation.cancel() }
             operation.start()
-            return Started(cancel: { operation.cancel() }, wait: isHandled)
+            // Where the end is told, so that it cannot come in the middle of the cancel: a monitor would not hear of that.
+            let queue = manager.session.delegateQueue
+            return Started(cancel: { queue.addOperation { operation.cancel() } }, wait: isHandled)
         default:
             let caller = Task {
                 if course.kind == .download {
