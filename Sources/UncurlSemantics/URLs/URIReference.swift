@@ -124,7 +124,8 @@ public struct URIReference: Hashable, Sendable {
     private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
         guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
         var result: [UInt8] = []
-        for (index, byte) in zip(part.indices, part) {
+        for index in part.indices {
+            let byte = part[index]
             let isTriplet =
                 byte == UInt8(ascii: "%") && index + 2 < part.endIndex && Hex.value(of: part[index + 1]) != nil
                 && Hex.value(of: part[index + 2]) != nil
