@@ -18,23 +18,249 @@ let testing: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// A product of a package that a trait brings.
+/// What is there by a trait alone: products of packages, and system libraries.
+let byTrait: [String: Target.Dependency] = [
+    "ArgumentParser": product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
+    "Histogram": product("Histogram", of: "hdrhistogram-swift", by: "Commands"),
+    "Logging": product("Logging", of: "swift-log", by: "SwiftLog"),
+    "InMemoryLogging": product("InMemoryLogging", of: "swift-log", by: "SwiftLog"),
+    "Metrics": product("Metrics", of: "swift-metrics", by: "SwiftMetrics"),
+    "MetricsTestKit": product("MetricsTestKit", of: "swift-metrics", by: "SwiftMetrics"),
+    "Tracing": product("Tracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
+    "InMemoryTracing": product("InMemoryTracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
+    "HTTPTypes": product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
+    "CUncurlBrotli": .target(name: "CUncurlBrotli", condition: .when(traits: ["Brotli"])),
+    "CUncurlZstd": .target(name: "CUncurlZstd", condition: .when(traits: ["Zstd"])),
+]
+
 func product(_ name: String, of package: String, by trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
-/// What a session and a manager tell of their work to, each by its trait.
-let observation = [
-    product("Logging", of: "swift-log", by: "SwiftLog"),
-    product("Metrics", of: "swift-metrics", by: "SwiftMetrics"),
-    product("Tracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
+/// One row of the tables below. Names stand in one text with blanks between them.
+struct Room {
+    enum Kind { case library, program, tests }
+
+    var name: String
+    var kind = Kind.library
+    /// Other rooms, and names of `byTrait`.
+    var needs = ""
+    /// What its tests (`Tests/NAMETests`) need besides the room; none if it has no tests.
+    var tests: String?
+    /// Files of its folder that are no sources.
+    var pages = ""
+    /// The same of its tests' folder.
+    var records = ""
+    /// Where it is not `Sources/NAME`, or `Tests/NAME`.
+    var folder: String?
+
+    func target(_ settings: [SwiftSetting]) -> Target {
+        let needs = self.needs.split(separator: " ").map { byTrait[String($0)] ?? .byName(name: String($0)) }
+        let pages = self.pages.split(separator: " ").map(String.init)
+        return switch kind {
+        case .library:
+            .target(name: name, dependencies: needs, path: folder, exclude: pages, swiftSettings: settings)
+        case .program:
+            .executableTarget(name: name, dependencies: needs, path: folder, exclude: pages, swiftSettings: settings)
+        case .tests:
+            .testTarget(name: name, dependencies: needs, exclude: pages, swiftSettings: settings)
+        }
+    }
+
+    /// The row of its tests.
+    var suite: Room? {
+        let title = name.prefix(1).uppercased() + name.dropFirst()
+        return tests.map { Room(name: "\(title)Tests", kind: .tests, needs: "\(name) \($0)", pages: records) }
+    }
+}
+
+/// What users take, and the rooms below it, from the bottom up.
+let rooms = [
+    // Hexadecimal digits, Base64, percent-encoding and JSON, for all.
+    Room(name: "UncurlText", tests: "TestSupport", pages: "README.md"),
+    Room(name: "UncurlHTTP1", tests: "TestSupport", pages: "README.md"),
+    Room(name: "UncurlReactor", needs: "CUncurlLinux", tests: "CUncurlLinux TestSupport", pages: "README.md"),
+    Room(
+        name: "UncurlTLS",
+        needs: "CUncurlOpenSSL UncurlText",
+        tests: "CUncurlOpenSSL UncurlTestServer TestSupport",
+        pages: "README.md"
+    ),
+    Room(
+        name: "UncurlWebSocket",
+        needs: "UncurlHTTP1 UncurlText CUncurlZlib",
+        tests: "UncurlText TestSupport",
+        pages: "README.md"
+    ),
+    Room(
+        name: "UncurlSemantics",
+        needs: "UncurlHTTP1 UncurlTLS CUncurlPublicSuffixes UncurlText",
+        tests: "UncurlText UncurlHTTP1 UncurlTLS TestSupport",
+        pages: "README.md"
+    ),
+    Room(
+        name: "UncurlEngine",
+        needs: """
+            UncurlReactor UncurlSemantics UncurlHTTP1 UncurlTLS UncurlWebSocket UncurlText CUncurlZlib CUncurlBrotli CUncurlZstd
+            """,
+        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer TestSupport",
+        pages: "README.md"
+    ),
+    Room(
+        name: "URLLoading",
+        needs: """
+            UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText CUncurlZlib \
+            HTTPTypes Logging Metrics Tracing
+            """,
+        tests: """
+            UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlTestServer TestSupport
+            """,
+        pages: "README.md"
+    ),
+    Room(
+        name: "Uncurl",
+        needs: """
+            URLLoading UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText \
+            CUncurlZlib Logging Metrics Tracing
+            """,
+        tests: "UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer TestSupport FacadeTestSupport",
+        pages: "README.md"
+    ),
+    // Images, caches and signs of progress: a product of its own, which no request needs.
+    Room(
+        name: "UncurlExtras",
+        needs: "Uncurl CUncurlZlib",
+        tests: "UncurlTestKit FacadeTestSupport UncurlTestServer TestSupport"
+    ),
+    // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
+    Room(name: "UncurlXML", needs: "Uncurl", tests: "FacadeTestSupport"),
+    Room(name: "UncurlTestKit", needs: "Uncurl UncurlText", tests: "FacadeTestSupport UncurlTestServer TestSupport"),
+    Room(
+        name: "UncurlTestServer",
+        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlZlib CUncurlOpenSSL",
+        tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin TestSupport"
+    ),
+    Room(
+        name: "httpbin",
+        kind: .program,
+        needs: "UncurlTestServer UncurlTLS UncurlReactor UncurlHTTP1 ArgumentParser"
+    ),
+    // No package and no Foundation: the linkage check reads what it links.
+    Room(
+        name: "fetch",
+        kind: .program,
+        needs: "UncurlEngine UncurlHTTP1 UncurlReactor UncurlTLS",
+        tests: "UncurlTLS UncurlTestServer TestSupport"
+    ),
+    Room(
+        name: "UncurlLoad",
+        needs: """
+            UncurlText UncurlEngine UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer UncurlReactor UncurlHTTP1 \
+            CUncurlLinux CUncurlZlib Histogram
+            """,
+        tests: """
+            LoadScenario UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor UncurlTestServer TestSupport
+            """
+    ),
+    Room(
+        name: "UncurlLoadReports",
+        needs: "UncurlLoad UncurlEngine UncurlHTTP1 UncurlTLS UncurlReactor CUncurlLinux UncurlText",
+        tests: "UncurlLoad LoadTestSupport UncurlHTTP1 UncurlText UncurlReactor CUncurlLinux TestSupport",
+        records: "Recorded"
+    ),
+    Room(
+        name: "UncurlLocust",
+        needs: "UncurlLoad UncurlEngine UncurlTLS UncurlReactor CUncurlLinux",
+        tests: "UncurlLoad TestSupport",
+        pages: "README.md"
+    ),
+    Room(
+        name: "volley",
+        kind: .program,
+        needs: """
+            UncurlText UncurlLoad UncurlLoadReports UncurlLocust UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS \
+            UncurlTestServer UncurlReactor CUncurlLinux ArgumentParser
+            """,
+        tests: """
+            UncurlLoad UncurlLoadReports UncurlLocust LoadTestSupport UncurlEngine UncurlHTTP1 UncurlTLS UncurlText \
+            UncurlReactor UncurlTestServer TestSupport
+            """,
+        pages: "README.md REPORTS.md SCENARIOS.md SWARMS.md Dockerfile grafana-dashboard.json"
+    ),
+    // How the load tester is driven from Swift; no product.
+    example("LoadScenario", needs: "UncurlLoad UncurlLoadReports"),
 ]
 
-/// The same kept in memory, for tests.
-let observed = [
-    product("InMemoryLogging", of: "swift-log", by: "SwiftLog"),
-    product("MetricsTestKit", of: "swift-metrics", by: "SwiftMetrics"),
-    product("InMemoryTracing", of: "swift-distributed-tracing", by: "SwiftDistributedTracing"),
+/// What no product has: examples, programs that scripts run, what tests of several rooms need, and tests of all rooms.
+let besides = [
+    // What the documentation's readers begin with. `./dev run` runs Tour.
+    example("FirstRequest", needs: "Uncurl UncurlTestServer"),
+    example("UploadForm", needs: "Uncurl UncurlTestServer"),
+    example("ResumedDownload", needs: "Uncurl UncurlTestServer"),
+    example("LiveEvents", needs: "Uncurl UncurlTestServer"),
+    example("Tour", needs: "Uncurl UncurlExtras UncurlTestServer UncurlTLS"),
+    // The linkage check reads what it links.
+    Room(name: "OneRequest", kind: .program, needs: "URLLoading", folder: "Tests/OneRequest"),
+    // `tools/chaos` and `tools/garden` run them.
+    Room(
+        name: "Chaos",
+        kind: .program,
+        needs: "Uncurl UncurlTestServer UncurlTLS CMalloc",
+        folder: "Fuzz/Sources/Chaos"
+    ),
+    Room(name: "GardenClient", kind: .program, needs: "URLLoading UncurlHTTP1", folder: "Tests/garden/Client"),
+    support("TestSupport", needs: "CUncurlLinux"),
+    support("FacadeTestSupport", needs: "Uncurl UncurlTestServer TestSupport"),
+    support("LoadTestSupport", needs: "UncurlLoad UncurlReactor TestSupport"),
+    // The programs in the documentation's pages.
+    tests("ArticleTests", needs: "UncurlExtras UncurlXML UncurlTestKit UncurlLoadReports TestSupport"),
+    // The words of all products' errors.
+    tests(
+        "ErrorTests",
+        needs: """
+            UncurlExtras UncurlXML UncurlTestKit Uncurl URLLoading UncurlEngine UncurlSemantics UncurlWebSocket UncurlTLS \
+            UncurlReactor UncurlHTTP1 UncurlText
+            """
+    ),
+    // Everything that reads what others have written; the fuzzer compiles the same readers.
+    tests(
+        "FuzzTests",
+        needs: """
+            UncurlExtras UncurlTestKit UncurlTestServer UncurlLoadReports UncurlLocust volley Chaos UncurlSemantics \
+            FacadeTestSupport TestSupport
+            """
+    ),
+    // What traits add: `tools/traits`.
+    tests(
+        "TraitTests",
+        needs: """
+            UncurlEngine URLLoading Uncurl UncurlTestServer FacadeTestSupport TestSupport HTTPTypes InMemoryLogging \
+            MetricsTestKit InMemoryTracing
+            """
+    ),
+    tests("CUncurlOpenSSLTests", needs: "CUncurlOpenSSL"),
+    tests("ArchitectureTests", needs: "TestSupport"),
+]
+
+func example(_ name: String, needs: String) -> Room {
+    Room(name: name, kind: .program, needs: needs, folder: "Sources/Examples/\(name)")
+}
+
+func support(_ name: String, needs: String) -> Room { Room(name: name, needs: needs, folder: "Tests/\(name)") }
+
+func tests(_ name: String, needs: String) -> Room { Room(name: name, kind: .tests, needs: needs) }
+
+/// Ours in C, and libraries of the system.
+let declarations: [Target] = [
+    .target(name: "CUncurlLinux"),
+    .target(name: "CUncurlPublicSuffixes"),
+    .systemLibrary(name: "CUncurlZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CUncurlOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    // Linked by their traits alone. They name no pkgConfig: SwiftPM warns of a missing one in every build.
+    .systemLibrary(name: "CUncurlBrotli"),
+    .systemLibrary(name: "CUncurlZstd"),
+    // For Chaos.
+    .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
 ]
 
 let package = Package(
@@ -84,340 +310,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
-    targets: [
-        .target(name: "CUncurlLinux"),
-        .target(name: "CUncurlPublicSuffixes"),
-        .systemLibrary(name: "CUncurlZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CUncurlOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        // Linked by their traits alone. They name no pkgConfig: SwiftPM warns of a missing one in every build.
-        .systemLibrary(name: "CUncurlBrotli"),
-        .systemLibrary(name: "CUncurlZstd"),
-        // Below every room: hexadecimal digits, Base64, percent-encoding.
-        .target(name: "UncurlText", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "UncurlHTTP1", exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "UncurlReactor", dependencies: ["CUncurlLinux"], exclude: ["README.md"], swiftSettings: strict),
-        .target(
-            name: "UncurlTLS",
-            dependencies: ["CUncurlOpenSSL", "UncurlText"],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlWebSocket",
-            dependencies: ["UncurlHTTP1", "UncurlText", "CUncurlZlib"],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlSemantics",
-            dependencies: ["UncurlHTTP1", "UncurlTLS", "CUncurlPublicSuffixes", "UncurlText"],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlEngine",
-            dependencies: [
-                "UncurlReactor", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS", "UncurlWebSocket", "UncurlText",
-                "CUncurlZlib",
-                .target(name: "CUncurlBrotli", condition: .when(traits: ["Brotli"])),
-                .target(name: "CUncurlZstd", condition: .when(traits: ["Zstd"])),
-            ],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "URLLoading",
-            dependencies: [
-                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1", "UncurlTLS",
-                "UncurlText", "CUncurlZlib",
-                product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
-            ] + observation,
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "Uncurl",
-            dependencies: [
-                "URLLoading", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1",
-                "UncurlTLS", "UncurlText",
-                "CUncurlZlib",
-            ]
-                + observation,
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        // Images, caches and signs of progress: a product of its own, which no request needs.
-        .target(name: "UncurlExtras", dependencies: ["Uncurl", "CUncurlZlib"], swiftSettings: strict),
-        // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
-        .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
-        .target(name: "UncurlTestKit", dependencies: ["Uncurl", "UncurlText"], swiftSettings: strict),
-        .target(
-            name: "UncurlTestServer",
-            dependencies: [
-                "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlZlib",
-                "CUncurlOpenSSL",
-            ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "httpbin",
-            dependencies: [
-                "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1",
-                product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
-            ],
-            swiftSettings: strict
-        ),
-        // No package and no Foundation: the linkage check reads what it links.
-        .executableTarget(
-            name: "fetch",
-            dependencies: ["UncurlEngine", "UncurlHTTP1", "UncurlReactor", "UncurlTLS"],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlLoad",
-            dependencies: [
-                "UncurlText",
-                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlTLS", "UncurlTestServer", "UncurlReactor",
-                "UncurlHTTP1", "CUncurlLinux", "CUncurlZlib",
-                .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Commands"])),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlLoadReports",
-            dependencies: [
-                "UncurlLoad", "UncurlEngine", "UncurlHTTP1", "UncurlTLS", "UncurlReactor", "CUncurlLinux", "UncurlText",
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "UncurlLocust",
-            dependencies: ["UncurlLoad", "UncurlEngine", "UncurlTLS", "UncurlReactor", "CUncurlLinux"],
-            exclude: ["README.md"],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "volley",
-            dependencies: [
-                "UncurlText",
-                "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1",
-                "UncurlTLS",
-                "UncurlTestServer", "UncurlReactor", "CUncurlLinux",
-                product("ArgumentParser", of: "swift-argument-parser", by: "Commands"),
-            ],
-            exclude: ["README.md", "REPORTS.md", "SCENARIOS.md", "SWARMS.md", "Dockerfile", "grafana-dashboard.json"],
-            swiftSettings: strict
-        ),
-        // How the load tester is driven from Swift; no product.
-        .executableTarget(
-            name: "LoadScenario",
-            dependencies: ["UncurlLoad", "UncurlLoadReports"],
-            path: "Sources/Examples/LoadScenario",
-            swiftSettings: strict
-        ),
-        // What the documentation's readers begin with; no products.
-        .executableTarget(
-            name: "FirstRequest",
-            dependencies: ["Uncurl", "UncurlTestServer"],
-            path: "Sources/Examples/FirstRequest",
-            swiftSettings: testing
-        ),
-        .executableTarget(
-            name: "UploadForm",
-            dependencies: ["Uncurl", "UncurlTestServer"],
-            path: "Sources/Examples/UploadForm",
-            swiftSettings: testing
-        ),
-        .executableTarget(
-            name: "ResumedDownload",
-            dependencies: ["Uncurl", "UncurlTestServer"],
-            path: "Sources/Examples/ResumedDownload",
-            swiftSettings: testing
-        ),
-        .executableTarget(
-            name: "LiveEvents",
-            dependencies: ["Uncurl", "UncurlTestServer"],
-            path: "Sources/Examples/LiveEvents",
-            swiftSettings: testing
-        ),
-        // The main job, whole: `./dev run`.
-        .executableTarget(
-            name: "Tour",
-            dependencies: ["Uncurl", "UncurlExtras", "UncurlTestServer", "UncurlTLS"],
-            path: "Sources/Examples/Tour",
-            swiftSettings: testing
-        ),
-        // For the linkage check; no product.
-        .executableTarget(
-            name: "OneRequest",
-            dependencies: ["URLLoading"],
-            path: "Tests/OneRequest",
-            swiftSettings: testing
-        ),
-        // `./dev chaos`; no product.
-        .systemLibrary(name: "CMalloc", path: "Fuzz/Sources/CMalloc"),
-        .executableTarget(
-            name: "Chaos",
-            dependencies: ["Uncurl", "UncurlTestServer", "UncurlTLS", "CMalloc"],
-            path: "Fuzz/Sources/Chaos",
-            swiftSettings: testing
-        ),
-        // `./dev garden`; no product.
-        .executableTarget(
-            name: "GardenClient",
-            dependencies: ["URLLoading", "UncurlHTTP1"],
-            path: "Tests/garden/Client",
-            swiftSettings: testing
-        ),
-        // What tests of several rooms need; no product.
-        .target(name: "TestSupport", dependencies: ["CUncurlLinux"], path: "Tests/TestSupport", swiftSettings: testing),
-        // What tests of the facade's rooms need besides; no product.
-        .target(
-            name: "FacadeTestSupport",
-            dependencies: ["Uncurl", "UncurlTestServer", "TestSupport"],
-            path: "Tests/FacadeTestSupport",
-            swiftSettings: testing
-        ),
-        .testTarget(name: "UncurlTextTests", dependencies: ["UncurlText", "TestSupport"], swiftSettings: testing),
-        .testTarget(name: "UncurlHTTP1Tests", dependencies: ["UncurlHTTP1", "TestSupport"], swiftSettings: testing),
-        .testTarget(
-            name: "UncurlSemanticsTests",
-            dependencies: ["UncurlText", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlWebSocketTests",
-            dependencies: ["UncurlWebSocket", "UncurlText", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlReactorTests",
-            dependencies: ["UncurlReactor", "CUncurlLinux", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlTLSTests",
-            dependencies: ["UncurlTLS", "CUncurlOpenSSL", "UncurlTestServer", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlEngineTests",
-            dependencies: [
-                "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlTLS", "UncurlTestServer", "TestSupport",
-            ],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "URLLoadingTests",
-            dependencies: [
-                "URLLoading", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlReactor", "UncurlHTTP1",
-                "UncurlTLS", "UncurlTestServer",
-                "TestSupport",
-                product("HTTPTypes", of: "swift-http-types", by: "HTTPTypes"),
-            ] + observed,
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlTests",
-            dependencies: [
-                "Uncurl", "UncurlTestKit", "UncurlEngine", "UncurlTLS", "UncurlReactor", "UncurlTestServer",
-                "TestSupport",
-                "FacadeTestSupport",
-            ] + observed,
-            swiftSettings: testing
-        ),
-        // The programs in the documentation's pages.
-        .testTarget(
-            name: "ArticleTests",
-            dependencies: ["UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlLoadReports", "TestSupport"],
-            swiftSettings: testing
-        ),
-        // The words of all products' errors.
-        .testTarget(
-            name: "ErrorTests",
-            dependencies: [
-                "UncurlExtras", "UncurlXML", "UncurlTestKit", "Uncurl", "URLLoading", "UncurlEngine", "UncurlSemantics",
-                "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlText",
-            ],
-            swiftSettings: testing
-        ),
-        // Everything that reads what others have written; the fuzzer compiles the same readers.
-        .testTarget(
-            name: "FuzzTests",
-            dependencies: [
-                "UncurlExtras", "UncurlTestKit", "UncurlTestServer", "UncurlLoadReports", "UncurlLocust", "volley",
-                "Chaos",
-                "UncurlSemantics", "FacadeTestSupport", "TestSupport",
-            ],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlExtrasTests",
-            dependencies: ["UncurlExtras", "UncurlTestKit", "FacadeTestSupport", "UncurlTestServer", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(name: "UncurlXMLTests", dependencies: ["UncurlXML", "FacadeTestSupport"], swiftSettings: testing),
-        .testTarget(
-            name: "UncurlTestKitTests",
-            dependencies: ["UncurlTestKit", "FacadeTestSupport", "UncurlTestServer", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlTestServerTests",
-            dependencies: [
-                "UncurlText", "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket",
-                "httpbin", "TestSupport",
-            ],
-            swiftSettings: testing
-        ),
-        // What tests of several of the load tester's rooms need; no product.
-        .target(
-            name: "LoadTestSupport",
-            dependencies: ["UncurlLoad", "UncurlReactor", "TestSupport"],
-            path: "Tests/LoadTestSupport",
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlLoadTests",
-            dependencies: [
-                "UncurlLoad", "LoadScenario", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1", "UncurlTLS",
-                "UncurlReactor", "UncurlTestServer",
-                "TestSupport",
-            ],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlLoadReportsTests",
-            dependencies: [
-                "UncurlLoadReports", "UncurlLoad", "LoadTestSupport", "UncurlHTTP1", "UncurlText", "UncurlReactor",
-                "CUncurlLinux", "TestSupport",
-            ],
-            exclude: ["Recorded"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "UncurlLocustTests",
-            dependencies: ["UncurlLocust", "UncurlLoad", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "VolleyTests",
-            dependencies: [
-                "volley", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "LoadTestSupport", "UncurlEngine",
-                "UncurlHTTP1",
-                "UncurlTLS",
-                "UncurlText", "UncurlReactor", "UncurlTestServer", "TestSupport",
-            ],
-            swiftSettings: testing
-        ),
-        .testTarget(
-            name: "FetchTests",
-            dependencies: ["fetch", "UncurlTLS", "UncurlTestServer", "TestSupport"],
-            swiftSettings: testing
-        ),
-        .testTarget(name: "CUncurlOpenSSLTests", dependencies: ["CUncurlOpenSSL"], swiftSettings: testing),
-        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: testing),
-    ]
+    targets: declarations + rooms.map { $0.target(strict) }
+        + (rooms.compactMap(\.suite) + besides).map { $0.target(testing) }
 )
 
 // `.ci/run` alone: a warning is an error. Other builds succeed also with a newer compiler, which may warn of more.
@@ -425,13 +319,13 @@ if Context.environment["UNCURL_GATE"] != nil {
     for target in package.targets { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
 
-// `./dev test ROOM` builds that room's tests alone, `./dev mutations` those of several.
+// `./dev test ROOM` builds that room's tests alone, `tools/mutations` those of several.
 if let rooms = Context.environment["UNCURL_ROOM"] {
     let wanted = rooms.split(separator: ",").map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
 
-// `./dev dropin` alone: the module that an installed FoundationNetworking is. Never in a package graph, where what is compiled before it would be
+// `tools/dropin` alone: the module that an installed FoundationNetworking is. Never in a package graph, where what is compiled before it would be
 // linked to the toolchain's. Library evolution spares its clients the modules below URLLoading.
 if Context.environment["UNCURL_DROPIN"] != nil {
     let installed: [SwiftSetting] = [

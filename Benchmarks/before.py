@@ -26,7 +26,10 @@ def built(root):
     here = os.path.join(root, "Benchmarks", "Clients")
     for name in ("session", "manager"):
         subprocess.run(["swift", "build", "-c", "release", "--product", name], cwd=here, check=True, stdout=sys.stderr)
-    subprocess.run([os.path.join(root, "dev"), "build", "volley"], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
+    # Earlier trees have no tools/.
+    tool = os.path.join(root, "tools", "build")
+    words = [tool, "volley"] if os.path.exists(tool) else [os.path.join(root, "dev"), "build", "volley"]
+    subprocess.run(words, check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
     return {"session": os.path.join(here, ".build", "release", "session"),
             "manager": os.path.join(here, ".build", "release", "manager"),
             "volley": os.path.join(root, ".build", "release", "volley")}

@@ -17,7 +17,7 @@ PEERS = os.path.join(ROOT, "Benchmarks", ".peers")
 
 def build(product):
     """A release binary as it is shipped."""
-    subprocess.run([os.path.join(ROOT, "dev"), "build", product], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([os.path.join(ROOT, "tools", "build"), product], check=True, stderr=subprocess.DEVNULL)
     return os.path.join(ROOT, ".build", "release", product)
 
 

@@ -25,7 +25,7 @@ let package = Package(
             ].map { .product(name: $0, package: "uncurl") }
         ),
         .executableTarget(name: "FuzzReader", dependencies: ["Readers"]),
-        // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
+        // No fuzzer: a long walk through every fault (tools/soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",
             dependencies: ["UncurlEngine", "UncurlTestServer"].map {

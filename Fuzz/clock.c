@@ -1,4 +1,4 @@
-/* A wall clock that a program can step: LD_PRELOAD. The machine's clock stays as it is. `./dev chaos` builds it. */
+/* A wall clock that a program can step: LD_PRELOAD. The machine's clock stays as it is. `tools/chaos` builds it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <semaphore.h>

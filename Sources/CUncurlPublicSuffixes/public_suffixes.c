@@ -1,5 +1,5 @@
 /*
- * The rules of the Public Suffix List, 2026-10-22_08-36-41_UTC: written by ./dev publicsuffix, not by hand.
+ * The rules of the Public Suffix List, 2026-10-22_08-36-41_UTC: written by tools/publicsuffix, not by hand.
  *
  * This Source Code Form is subject to the terms of the Mozilla Public
  * License, v. 2.0. If a copy of the MPL was not distributed with this

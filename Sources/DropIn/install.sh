@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs URLLoading in the place of FoundationNetworking, with Uncurl and UncurlTestKit: ./dev dropin, which has built them. After the folders
+# Installs URLLoading in the place of FoundationNetworking, with Uncurl and UncurlTestKit: tools/dropin, which has built them. After the folders
 # come the traits that they were built with.
 set -euo pipefail
 built=$1 prefix=$(mkdir -p "$2" && cd "$2" && pwd)

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the public API of modules with lists. ./dev api
+"""Compares the public API of modules with lists. tools/api
 
   api.py list MODULE [OPTION...]                 prints the list of a compiled module
   api.py check LIST MODULE [OPTION...]           says what of LIST the module lacks or declares otherwise
   api.py record FOLDER MODULE,… [OPTION...]      writes the list of each of our own modules into FOLDER
-  api.py breaks FOLDER CHANGELOG MODULE,… [OPTION...]
-                                                 says what of those lists the modules lack or declare otherwise, where no code
-                                                 span below Changed, Removed or Deprecated of what is unreleased names it
+  api.py breaks FOLDER PAGE MODULE,… [OPTION...] says what of those lists the modules lack or declare otherwise, where no code
+                                                 span of PAGE names it
 
 OPTIONs go to swift-symbolgraph-extract, as `-I FOLDER`. Tests/API/foundationnetworking.tsv was made by
 `api.py list FoundationNetworking` with the toolchain that its first line names.
@@ -160,17 +159,10 @@ def lines(module, options):
         yield "\t".join([*one[:4], ", ".join(sorted(one.conformances))])
 
 
-def unreleased(changelog):
-    """The words in code spans of what the next version changes or removes."""
-    section = re.search(r"^## \[Unreleased\]$(.*?)(?=^## |\Z)", pathlib.Path(changelog).read_text(), re.M | re.S)
-    parts = re.split(r"^### ", section.group(1), flags=re.M) if section else []
-    told = [part for part in parts if part.startswith(("Changed", "Removed", "Deprecated"))]
-    return {word for part in told for span in re.findall(r"`([^`]+)`", part) for word in re.findall(r"\w+", span)}
-
-
-def breaks(folder, changelog, modules, options):
-    """A path is named by its last component, or by one of the types that it stands in."""
-    named, found = unreleased(changelog), 0
+def breaks(folder, page, modules, options):
+    """A path is named by its last component, or by one of the types that it stands in. `init` alone names nothing."""
+    spans = re.findall(r"`([^`]+)`", pathlib.Path(page).read_text())
+    named, found = {word for span in spans for word in re.findall(r"\w+", span)} - {"init"}, 0
     for module in modules:
         wanted, have = by_path(read(pathlib.Path(folder, f"{module}.tsv"))), by_path(declarations(module, options))
         for path in sorted(wanted):
@@ -187,7 +179,7 @@ def breaks(folder, changelog, modules, options):
                 print("    was", show(one))
             for ours in have.get(path, []):
                 print("    is ", show(ours))
-    print(f"api: {len(modules)} modules, {found} breaks that {changelog} does not name")
+    print(f"api: {len(modules)} modules, {found} breaks that {page} does not name")
     return bool(found)
 
 
@@ -198,8 +190,8 @@ def main(arguments):
         case ["record", folder, modules, *options]:
             for module in modules.split(","):
                 pathlib.Path(folder, f"{module}.tsv").write_text("\n".join(lines(module, options)) + "\n")
-        case ["breaks", folder, changelog, modules, *options]:
-            return breaks(folder, changelog, modules.split(","), options)
+        case ["breaks", folder, page, modules, *options]:
+            return breaks(folder, page, modules.split(","), options)
         case ["check", listed, module, *options]:
             return check(read(listed), declarations(module, options))
         case _:

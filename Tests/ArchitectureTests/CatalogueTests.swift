@@ -23,7 +23,7 @@ struct CatalogueTests {
     @Test("each module of the manifest's products has a catalogue, with a landing page and a program")
     func landingPages() throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
-        // But for those that `./dev dropin` and `./dev fuzz` alone have.
+        // But for those that `tools/dropin` and `./dev fuzz` alone have.
         let named = manifest.matches(of: /\.library\(\s*name: "(\w+)",\s*targets: \[([^\]]*)\]/)
             .filter { !["UncurlDropIn", "InnerRooms"].contains($0.output.1) }
             .flatMap { $0.output.2.matches(of: /"(\w+)"/).map { String($0.output.1) } }

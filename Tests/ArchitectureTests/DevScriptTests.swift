@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `./dev` does when something outside of it fails.
+/// What `./dev` does when something outside of it fails, and what the pages say of its commands.
 @Suite("The dev script", .ownThread)
 struct DevScriptTests {
     /// Runs `./dev lint` with an apt-get of our own, on a machine that seems to have no package.
@@ -48,6 +48,30 @@ struct DevScriptTests {
         #expect(calls == ["update", "install"])
         let lines = out.split(separator: "\n")
         #expect(lines.contains("E: no such package"), "\(out)")
-        #expect(lines.last?.hasPrefix("dev: ./dev lint ended with status 100 at line ") == true, "\(out)")
+        #expect(lines.last?.hasPrefix("dev: tools/lint ended with status 100 at line ") == true, "\(out)")
+    }
+
+    @Test("each command and each script of tools/ that a text names is there")
+    func named() throws {
+        let text = { (path: String) in try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8) }
+        let line = try #require(try text("dev").firstMatch(of: #/([a-z|]+)\) exec "tools/#))
+        let shown = line.output.1.split(separator: "|")
+        #expect(shown.count == 7)
+        for name in shown { #expect(SourceTree.exists("tools/\(name)")) }
+        let endings = [".swift", ".md", ".py", ".sh", ".c", ".yml", "Dockerfile", "uncurl"]
+        let texts = ["Sources", "Tests", "Fuzz", "Benchmarks", ".github", ".devcontainer"].flatMap { folder in
+            SourceTree.files(in: folder) { name in endings.contains { name.hasSuffix($0) } }
+        }
+        let scripts = ["tools", ".ci"].flatMap { SourceTree.files(in: $0) { _ in true } }
+        let pages = ["README", "ARCHITECTURE", "CONTRIBUTING", "MIGRATION", "SECURITY", "LIMITS"].map { "\($0).md" }
+        let atTop = try (pages + ["Package.swift"]).map { SourceTree.File(path: $0, text: try text($0), code: "") }
+        for file in texts + scripts + atTop {
+            for match in file.text.matches(of: #/\./dev ([a-z]+)/#) {
+                #expect(shown.contains(match.output.1), "\(file): \(match.output.0)")
+            }
+            for match in file.text.matches(of: #/[ `("]tools/([a-z]+)/#) where match.output.1 != "common" {
+                #expect(SourceTree.exists("tools/\(match.output.1)"), "\(file): \(match.output.0)")
+            }
+        }
     }
 }

@@ -56,7 +56,7 @@ struct InventoryTests {
         }
     }
 
-    /// `./dev mutations` changes these texts of the sources, one after the other, and runs the tests of their rows.
+    /// `tools/mutations` changes these texts of the sources, one after the other, and runs the tests of their rows.
     @Test("each mutant and each place of a mutation stands in its file, so that the script can break it")
     func mutations() throws {
         let folder = SourceTree.root.appending(path: "Tests/mutations")

@@ -16,7 +16,7 @@ struct NameTests {
     func dependant() throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
         // Behind the targets stand products for our own commands alone.
-        let products = manifest.prefix(upTo: try #require(manifest.range(of: "\n    targets: [")).lowerBound)
+        let products = manifest.prefix(upTo: try #require(manifest.range(of: "\n    targets:")).lowerBound)
         let libraries = products.matches(of: /\.library\(\s*name: "(\w+)"/).map { String($0.output.1) }
         #expect(libraries.count >= 9)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -57,7 +57,7 @@ struct SecurityHistoryTests {
 
     @Test("each suite and each title that the page names stands in the tests")
     func named() throws {
-        let page = try String(contentsOf: SourceTree.root.appending(path: "SECURITY-HISTORY.md"), encoding: .utf8)
+        let page = try String(contentsOf: SourceTree.root.appending(path: "Tests/security/HISTORY.md"), encoding: .utf8)
         let rows = Self.rows(in: page)
         let known = Self.titles(in: SourceTree.tests)
         #expect(rows.count >= 100)
@@ -73,13 +73,13 @@ struct SecurityHistoryTests {
         }
     }
 
-    /// `./dev mutations --security` takes these guards out, one after the other, and runs the tests of their rows.
+    /// `tools/mutations --security` takes these guards out, one after the other, and runs the tests of their rows.
     @Test(
         "each row that names tests has a guard, whose text stands once in its file, so that the script can take it out"
     )
     func guards() throws {
         let text = { (path: String) in try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8) }
-        let rows = Self.rows(in: try text("SECURITY-HISTORY.md"))
+        let rows = Self.rows(in: try text("Tests/security/HISTORY.md"))
         var guarded: Set<String> = []
         for entry in try text("Tests/mutations/guards.txt").components(separatedBy: "\n===\n").dropFirst() {
             let lines = entry.components(separatedBy: "\n")

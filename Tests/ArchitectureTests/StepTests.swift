@@ -10,11 +10,11 @@ struct StepTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("step-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let dev = SourceTree.root.appending(path: "dev").path
+        let common = SourceTree.root.appending(path: "tools/common.sh").path
         let script = """
             set -euo pipefail
             cd '\(folder.path)'
-            eval "$(sed -n '/^step() {/,/^}/p' '\(dev)')"
+            eval "$(sed -n '/^step() {/,/^}/p' '\(common)')"
             good() { echo good; }
             bad() { echo bad; false; echo went on; }
             step First good

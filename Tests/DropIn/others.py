@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Packages of others that import FoundationNetworking, unmodified: each is built and tested with `swift`, and then with `uncurl`.
-./dev dropin others [NAME@VERSION ...]. UNCURL_PREFIX: where `./dev dropin` has installed.
+tools/dropin others [NAME@VERSION ...]. UNCURL_PREFIX: where `tools/dropin` has installed.
 
 The clones, their builds and the logs stay in .build-dropin/others. A table says how many tests have passed each way. The status is 1 where
 `uncurl` is behind: a package that only `swift` builds, or a test that passes only with it, is named."""

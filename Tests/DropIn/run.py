@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A graph of three packages that know FoundationNetworking alone, built, tested and run with `uncurl`: clean and again, debug, release and static;
 and the mistakes that a user can make on the way.
-./dev dropin test. UNCURL_PREFIX: where `./dev dropin` has installed."""
+tools/dropin test. UNCURL_PREFIX: where `tools/dropin` has installed."""
 import http.server
 import os
 import pathlib
@@ -156,7 +156,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def replaced(app, path, url):
-    """An installation in another folder, as `./dev dropin` makes one of other content, in the place of the one that the app was built with."""
+    """An installation in another folder, as `tools/dropin` makes one of other content, in the place of the one that the app was built with."""
     (lib,) = (PREFIX / "lib").iterdir()
     other = lib.with_name("another")
     toolsets = [PREFIX / "shared.json", PREFIX / "static.json"]
@@ -173,7 +173,7 @@ def replaced(app, path, url):
         expect("an installation that was replaced is the one that the next build uses", said.startswith("URLLoading.URLSession"), said)
         other.rename(lib)
         said = "".join(run(UNCURL, "build", folder=app, status=1))
-        expect("an installation that is not in its place is refused with a way out", "run ./dev dropin" in said, said)
+        expect("an installation that is not in its place is refused with a way out", "run tools/dropin" in said, said)
         lib.rename(other)
     finally:
         move(other, lib)
@@ -232,7 +232,7 @@ def main():
         try:
             (PREFIX / "compiler").write_text("Swift version 1.0\n")
             said = "".join(run(UNCURL, "build", folder=app, status=1))
-            expect("another compiler is refused with a way out", "run ./dev dropin" in said, said)
+            expect("another compiler is refused with a way out", "run tools/dropin" in said, said)
         finally:
             (PREFIX / "compiler").write_text(compiler)
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A moment of `./dev chaos`.
+/// A moment of `tools/chaos`.
 @Suite("Chaos", .ownThread, .timeLimit(.minutes(5)))
 struct ChaosTests {
     @Test("tasks of every kind on faulty servers, cancelled and robbed at random, each end once, and nothing is left")

@@ -42,7 +42,7 @@ struct SharedStoreTests {
     }
 }
 
-/// How much of the long run a test does: `./dev chaos stores` sets both.
+/// How much of the long run a test does: `tools/chaos stores` sets both.
 enum DamageCount {
     static let mutations = ProcessInfo.processInfo.environment["UNCURL_MUTATIONS"].flatMap { Int($0) } ?? 300
     static let seed = ProcessInfo.processInfo.environment["UNCURL_SEED"].flatMap { UInt64($0) } ?? 0x6461_6d61

@@ -9,7 +9,7 @@ import UncurlTestServer
 @testable import URLLoading
 
 /// Files of each store, cut at every octet, with bits flipped and pieces moved, and opened by their store. What it
-/// reads is what was written, or nothing. `./dev chaos stores` does the same many times more.
+/// reads is what was written, or nothing. `tools/chaos stores` does the same many times more.
 @Suite("Stores on damaged files", .ownThread, .timeLimit(.minutes(60)))
 struct StoreDamageTests {
     /// As many damaged files as the run is to try: cut at places all over it first, then changed at random.

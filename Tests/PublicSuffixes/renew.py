@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes Sources/CUncurlPublicSuffixes/public_suffixes.c of a public_suffix_list.dat: ./dev publicsuffix [FILE]"""
+"""Makes Sources/CUncurlPublicSuffixes/public_suffixes.c of a public_suffix_list.dat: tools/publicsuffix [FILE]"""
 
 import re
 import sys
 
 HEAD = """/*
- * The rules of the Public Suffix List, {version}: written by ./dev publicsuffix, not by hand.
+ * The rules of the Public Suffix List, {version}: written by tools/publicsuffix, not by hand.
  *
  * This Source Code Form is subject to the terms of the Mozilla Public
  * License, v. 2.0. If a copy of the MPL was not distributed with this

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-/// A server on SwiftNIO's NIOResumableUpload, for `./dev resumable`; apart from the rest, since it brings SwiftNIO.
+/// A server on SwiftNIO's NIOResumableUpload, for `tools/resumable`; apart from the rest, since it brings SwiftNIO.
 let package = Package(
     name: "resumable-peer",
     platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Uploads that go on, against SwiftNIO's NIOResumableUpload, which resets each connection after some octets: in each version, and in
-a background session whose process is killed. What has come must be what was sent. ./dev resumable"""
+a background session whose process is killed. What has come must be what was sent. tools/resumable"""
 import filecmp
 import os
 import random

@@ -27,10 +27,12 @@ struct ComparisonTests {
         for index in 0..<12 {
             var metrics = Metrics()
             // The moment's own mood, and each request's.
-            let mood = 1 + 0.01 * (Double(random.next() % 1_000) / 500 - 1)
+            let swing = Double(random.next() % 1_000) / 500 - 1
+            let mood = 1 + 0.01 * swing
             let taken = index < stolen.count ? stolen[index] : nil
             for _ in 0..<Int(rate) {
-                let own = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
+                let share = Double(random.next() % 10_000) / 10_000
+                let own = UInt64(center * mood * (0.8 + 0.4 * share))
                 let value = own + (taken ?? 0) / 1_000
                 metrics[.success].record(value)
                 metrics[.completed] += 1
@@ -138,8 +140,9 @@ struct ComparisonTests {
 
     @Test("intervals of two lengths are paired by their time, and those that only one run has are left out")
     func unequalIntervals() throws {
-        let fine = samples((0..<40).map { Double(40 + $0) / 40 }, each: 0.5)
-        let coarse = samples((0..<30).map { Double(20 + $0 + $0 % 2) / 16 }, each: 1)
+        let rise: [Double] = (0..<40).map { (index: Int) -> Double in Double(40 + index) / 40 }
+        let steps: [Double] = (0..<30).map { (index: Int) -> Double in Double(20 + index + index % 2) / 16 }
+        let (fine, coarse) = (samples(rise, each: 0.5), samples(steps, each: 1))
         let test = try #require(PairedTest(fine, coarse, tolerance: 0.02))
         #expect(abs(test.difference - 0.5 / 2.25) < 0.03 && test.probability < 0.001)
         #expect(PairedTest(fine, samples([1, 1, 1, 1, 1, 1], from: 17, each: 1), tolerance: 0) == nil)
@@ -278,10 +281,12 @@ struct ComparisonTests {
         histogram.record(1_000_000)
         let latency = histogram.json
         let paths = try (0..<2).map { _ in
-            let intervals = (0..<4_000).map { second -> JSONTree in
-                .object([
-                    ("start_ns", .integer(second * 1_000_000_000)), ("end_ns", .integer((second + 1) * 1_000_000_000)),
-                    ("completed", .integer(1)), ("latency", latency),
+            let intervals = (0..<4_000).map { (second: UInt64) -> JSONTree in
+                let start = second * 1_000_000_000
+                let end = start + 1_000_000_000
+                return .object([
+                    ("start_ns", .integer(start)), ("end_ns", .integer(end)), ("completed", .integer(1)),
+                    ("latency", latency),
                 ])
             }
             let document = try JSONReport.document(sampleResult()).with("intervals", .array(intervals))

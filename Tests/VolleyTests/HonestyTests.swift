@@ -8,7 +8,7 @@ import UncurlTestServer
 @testable import UncurlLocust
 @testable import volley
 
-/// Checks that volley measures honestly, in short forms with wide margins for a busy machine. `./dev honesty` runs the
+/// Checks that volley measures honestly, in short forms with wide margins for a busy machine. `tools/honesty` runs the
 /// full ones.
 @Suite("Honesty", .ownThread, .serialized)
 struct HonestyTests {

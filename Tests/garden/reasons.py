@@ -1,4 +1,4 @@
-"""Why Uncurl and most others disagree, by family and by what Uncurl does. `./dev garden` fails on a difference that has no reason here."""
+"""Why Uncurl and most others disagree, by family and by what Uncurl does. `tools/garden` fails on a difference that has no reason here."""
 
 REFUSED = "refused, and most take it"
 

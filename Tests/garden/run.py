@@ -1,5 +1,5 @@
 """Lets clients, and parsers alone, read a thousand hostile responses, and writes what each made of them as a page: run.py TOOLS PAGE [--details FILE]. TOOLS is the folder
-of what was built and fetched (see `./dev garden`)."""
+of what was built and fetched (see `tools/garden`)."""
 import asyncio
 import json
 import logging

@@ -83,7 +83,7 @@ def differences(items, found, own="Uncurl"):
 
 def page(items, by_client, by_parser):
     from reasons import REASONS
-    text = "# The garden\n\n`./dev garden` makes this page; do not edit it. It serves a thousand hostile responses (`Tests/garden/responses.py`, seed 19) to clients, and passes them to parsers alone.\n"
+    text = "# The garden\n\n`tools/garden` makes this page; do not edit it. It serves a thousand hostile responses (`Tests/garden/responses.py`, seed 19) to clients, and passes them to parsers alone.\n"
     text += "*Taken*: the client reports a whole response. *Refused*: it reports an error. *Cut*: a parser expects more octets after the last one. *Waits*: the client's limit of three seconds ended\n"
     text += "the request, as it must for most responses that are cut while the connection stays open. *Nothing*: the client reported no verdict.\n\n"
     wrong = []

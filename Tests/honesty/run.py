@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The ways in which a load tester could lie, tried on volley in full: ./dev honesty [--binaries DIR] [NUMBER …]
+"""The ways in which a load tester could lie, tried on volley in full: tools/honesty [--binaries DIR] [NUMBER …]
 
 Each module here named checks_*.py has CHECKS; the table says what was promised and what was measured. Fails if one is missed. The
 margins are those of a machine with nothing else to do.

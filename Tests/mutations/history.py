@@ -1,4 +1,4 @@
-"""The rows of SECURITY-HISTORY.md, and the tests that the page names for them."""
+"""The rows of Tests/security/HISTORY.md, and the tests that the page names for them."""
 import os
 import re
 
@@ -14,7 +14,7 @@ def rows():
         if title:
             titled[name, inventory.unescaped(title.group(1))] = ("%s/%s" % (suite, function), module)
     found = {}
-    for line in open(os.path.join(inventory.ROOT, "SECURITY-HISTORY.md"), encoding="utf-8"):
+    for line in open(os.path.join(inventory.ROOT, "Tests", "security", "HISTORY.md"), encoding="utf-8"):
         line = line.rstrip("\n")
         if line.startswith("| ") and line.endswith(" |") and not line.startswith("| what |"):
             cells = line[2:-2].split(" | ")

@@ -4,7 +4,7 @@
 usage: run.py [ROW ...]            all mutants of mutations.txt, which break Uncurl's rows in its inventory, or those of these rows
        run.py --search [ROW ...]   breaks the code that the tests of a row reach, place by place, until a test of the row fails: for
                                    all rows without a mutant, or these. What is found is kept in found.txt.
-       run.py --security [ROW ...] all mutants of guards.txt, which take out the guards of SECURITY-HISTORY.md, or those of these rows
+       run.py --security [ROW ...] all mutants of guards.txt, which take out the guards of Tests/security/HISTORY.md, or those of these rows
        run.py --list               how many rows have a mutant, a place that was found, a test alone, or a reason; of either page
 
 All mutants of a list are built into one test binary: each changed place asks at run time whether its mutant is on. The sources
@@ -110,7 +110,7 @@ def summary_of_guards():
     written = {row for guard in guards() for row in guard.rows}
     kinds = {"a mutant": written, "a test alone": {row for row in page if page[row]} - written,
              "a reason": {row for row in page if not page[row]}}
-    print("%d rows of SECURITY-HISTORY.md" % len(page))
+    print("%d rows of Tests/security/HISTORY.md" % len(page))
     for kind, those in kinds.items():
         print("%4d have %s%s" % (len(those), kind, ": " + "; ".join(sorted(those)) if kind == "a test alone" and those else ""))
 

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The stand-in for `Synchronization.Mutex` in builds under the thread sanitizer, which does not know that one's futex:
-/// the same interface over a lock of pthread's. `./dev chaos SECONDS --thread` puts it into each module.
+/// the same interface over a lock of pthread's. `tools/chaos SECONDS --thread` puts it into each module.
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private nonisolated(unsafe) let value: UnsafeMutablePointer<Value>
     private nonisolated(unsafe) let lock: UnsafeMutablePointer<pthread_mutex_t>

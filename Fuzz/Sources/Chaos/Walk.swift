@@ -99,7 +99,7 @@ struct Walk {
             of these    \(list(totals.begun))
             failures    \(list(totals.failures))
             taken away  descriptors \(thefts.descriptors) times, the disk \(thefts.disk), memory \(thefts.memory), \
-            the right time \(WallClock.canStep ? "\(thefts.clock)" : "never: ./dev chaos loads Fuzz/clock.c")
+            the right time \(WallClock.canStep ? "\(thefts.clock)" : "never: tools/chaos loads Fuzz/clock.c")
             sockets     \(samples.last?.sockets ?? 0) open after the last round
             memory      \(samples.map { "\($0.live >> 10)" }.joined(separator: " ")) KiB live after each round; \
             \((samples.last?.resident ?? 0) >> 10) KiB resident; growth \(growth.map(percent) ?? "not told")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The wall clock of this process. It can be stepped if `Fuzz/clock.c` was loaded before the program, as `./dev chaos`
+/// The wall clock of this process. It can be stepped if `Fuzz/clock.c` was loaded before the program, as `tools/chaos`
 /// does.
 enum WallClock {
     private static let setter = dlsym(nil, "uncurl_set_clock").map {

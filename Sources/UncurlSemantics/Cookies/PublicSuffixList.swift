@@ -1,7 +1,7 @@
 internal import CUncurlPublicSuffixes
 
 /// The list of publicsuffix.org as it was when ``version`` was made: the domains below which anyone can register names,
-/// those of registries (`co.uk`) and those of companies (`github.io`). `./dev publicsuffix` renews it.
+/// those of registries (`co.uk`) and those of companies (`github.io`). `tools/publicsuffix` renews it.
 ///
 /// It is 150 KB of text in the program, one rule a line, with labels from the last to the first, and sorted: rules are
 /// found by binary search, with nothing to prepare.

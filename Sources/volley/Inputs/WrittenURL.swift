@@ -82,9 +82,8 @@ enum WrittenURL {
 
     /// The end of a placeholder, such as `{{name}}`, that begins here. Its name has no braces.
     static func placeholderEnd(_ bytes: [UInt8], _ position: Int) -> Int? {
-        let rest = bytes[position...]
-        guard rest.first == open, rest.dropFirst().first == open else { return nil }
-        let name = rest.dropFirst(2).prefix { $0 != open && $0 != close }
+        guard bytes[position] == open, bytes[(position + 1)...].first == open else { return nil }
+        let name = bytes[(position + 2)...].prefix { $0 != open && $0 != close }
         return bytes[name.endIndex...].starts(with: [close, close]) && !name.isEmpty ? name.endIndex + 2 : nil
     }
 }

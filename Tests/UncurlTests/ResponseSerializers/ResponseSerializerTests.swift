@@ -205,7 +205,8 @@ struct ResponseSerializerTests {
             #expect(decodable.outcome(of: answer(data, type: "application/x-plist")).serializationFailure != nil)
         }
         // Each array twice the one before it: two to the thirtieth in a hundred octets.
-        let doubling = (0..<30).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] } + [[0x09]]
+        var doubling = (1...30).map { (index: UInt8) -> [UInt8] in [0xA2, index, index] }
+        doubling.append([0x09])
         #expect(read(list(doubling)) == nil)
     }
 

@@ -12,7 +12,7 @@ import Tracing
 
 @testable import URLLoading
 
-/// What a session's log, metrics and traces hear. `./dev traits` builds and runs this.
+/// What a session's log, metrics and traces hear.
 @Suite("ObservationTests", .timeLimit(.minutes(5)))
 struct ObservationTests {
     private let server: TestServer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UncurlEngine
 
-/// The codings behind package traits, against their own commands. `./dev traits` builds and runs this.
+/// The codings behind package traits, against their own commands.
 @Suite("CodingTraitTests", .ownThread, .timeLimit(.minutes(5)))
 struct CodingTraitTests {
     enum Coding: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-/// The messages of swift-http-types. `./dev traits` builds and runs this.
+/// The messages of swift-http-types.
 @Suite("HTTPTypesTests", .timeLimit(.minutes(5)))
 struct HTTPTypesTests {
     private let server: TestServer

@@ -1,0 +1,1 @@
+../URLLoadingTests/Support/Fields.swift

@@ -1,0 +1,1 @@
+../URLLoadingTests/Recorder.swift

@@ -1,0 +1,1 @@
+../URLLoadingTests/Support/TemporaryFolder.swift

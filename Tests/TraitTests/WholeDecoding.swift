@@ -1,0 +1,1 @@
+../UncurlEngineTests/WholeDecoding.swift
