@@ -46,47 +46,33 @@ struct FolderTests {
             "Questions": [],
             "Proxies": [],
             "Observation": ["Errors", "Messages"],
-            "Stores": ["Messages"],
-            "Metrics": ["Messages"],
-            "Bridges": ["Credentials", "Messages"],
-            "Downloads": ["Errors", "Messages", "Stores"],
+            "Bridges": ["Messages", "Stores"],
             "Uploads": ["Messages", "Stores"],
             "Channels": ["Errors", "Messages"],
-            "Captured": ["Errors"],
             // What a program sees, and what is kept for it.
             "Session": [
-                "Cache", "Channels", "Cookies", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
-                "Observation", "Proxies", "Questions", "Uploads",
+                "Channels", "Errors", "Messages", "Observation", "Proxies", "Questions", "Stores", "Uploads",
             ],
-            "Cache": ["Messages", "Session", "Stores"],
-            "Cookies": ["Messages", "Session", "Stores"],
-            "Credentials": ["Errors", "Messages", "Session", "Stores"],
-            "Streaming": ["Channels", "Errors", "Messages", "Session"],
+            "Stores": ["Errors", "Messages", "Session"],
             // What a session is for its loader, and how its user is told and asked.
-            "Settings": ["Cache", "Cookies", "Credentials", "Messages", "Proxies", "Session"],
-            "Connections": ["Channels", "Credentials", "Messages", "Questions", "Session", "Settings"],
-            "Telling": [
-                "Cache", "Captured", "Channels", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
-                "Questions", "Session",
-            ],
-            "Background": ["Channels", "Downloads", "Errors", "Messages", "Session", "Stores", "Telling", "Uploads"],
+            "Settings": ["Messages", "Observation", "Proxies", "Session", "Stores"],
+            "Connections": ["Channels", "Messages", "Questions", "Session", "Settings", "Stores"],
+            "Telling": ["Channels", "Errors", "Messages", "Observation", "Questions", "Session", "Stores"],
+            "Background": ["Channels", "Errors", "Messages", "Session", "Stores", "Telling", "Uploads"],
             "Requests": ["Errors", "Messages", "Session", "Settings"],
             "Engine": [
-                "Background", "Connections", "Credentials", "Messages", "Proxies", "Requests", "Session", "Settings",
+                "Background", "Connections", "Messages", "Proxies", "Requests", "Session", "Settings", "Stores",
                 "Telling",
             ],
             // Where answers come from.
             "LocalLoading": ["Engine", "Errors", "Messages"],
-            "ProtocolClasses": [
-                "Cache", "Credentials", "Engine", "Errors", "Messages", "Requests", "Session", "Settings",
-            ],
-            "Stream": ["Captured", "Channels", "Engine", "Errors", "Requests", "Session", "Settings"],
-            "WebSocket": ["Channels", "Engine", "Errors", "Session"],
+            "ProtocolClasses": ["Engine", "Errors", "Messages", "Requests", "Session", "Settings", "Stores"],
+            "Streams": ["Channels", "Engine", "Errors", "Messages", "Requests", "Session", "Settings"],
             // How a task comes to its answer.
             "Tasks": [
-                "Background", "Cache", "Captured", "Channels", "Connections", "Cookies", "Credentials", "Downloads",
-                "Engine", "Errors", "LocalLoading", "Messages", "Metrics", "Observation", "ProtocolClasses", "Proxies",
-                "Questions", "Requests", "Session", "Settings", "Stores", "Stream", "Telling", "Uploads", "WebSocket",
+                "Background", "Channels", "Connections", "Engine", "Errors", "LocalLoading", "Messages", "Observation",
+                "ProtocolClasses", "Proxies", "Questions", "Requests", "Session", "Settings", "Stores", "Streams",
+                "Telling", "Uploads",
             ],
         ],
         // Each folder is a part of HTTP's semantics.
@@ -262,9 +248,11 @@ struct FolderTests {
     /// The arrows that lead back to where they began, by room, each with what forces it.
     private static let back: [String: [(from: String, to: String, reason: String)]] = [
         "URLLoading": [
-            ("Cache", "Session", "Apple's open `URLCache.storeCachedResponse(_:for:)` and its like take data tasks"),
-            ("Cookies", "Session", "Apple's open `HTTPCookieStorage.storeCookies(_:for:)` takes a task"),
-            ("Credentials", "Session", "Apple's `URLCredentialStorage.set(_:for:task:)` and its like take tasks"),
+            (
+                "Stores", "Session",
+                "Apple's open `URLCache.storeCachedResponse(_:for:)`, `HTTPCookieStorage.storeCookies(_:for:)`, "
+                    + "`URLCredentialStorage.set(_:for:task:)` and their like take tasks"
+            )
         ]
     ]
 

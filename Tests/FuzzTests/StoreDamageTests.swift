@@ -97,7 +97,7 @@ struct StoreDamageTests {
                 return CookieJar.Entry(cookie: cookie, creation: 1, lastAccess: 2)
             }
         }
-        let files = try ["one", "two"].map { try #require(CookieFile.encode(entries($0))) }
+        let files = try ["one", "two"].map { try #require(StoreRecord.file(.cookies, of: entries($0))) }
         let kept = Set(entries("one").map(\.cookie.name))
         let reports = Mutex(0)
         func read() -> Set<String> {
@@ -134,7 +134,7 @@ struct StoreDamageTests {
             }
             return table
         }
-        let files = try ["alice", "bob"].map { try #require(CredentialFile.encode(table($0))) }
+        let files = try ["alice", "bob"].map { try #require(StoreRecord.file(.credentials, of: table($0))) }
         let reports = Mutex(0)
         func read() -> [ProtectionSpaceValues: [String: Credential]] {
             let store = CredentialStore(file: CredentialFile(path: path)) { _ in reports.withLock { $0 += 1 } }
@@ -162,7 +162,6 @@ struct StoreDamageTests {
             let request = URLRequest(url: try #require(URL(string: "http://a.test/\(path)")))
             return BackgroundRecord(
                 number: 1,
-                kind: .download,
                 request: request,
                 priority: 0.5,
                 expectsToSend: -1,

@@ -1,13 +1,13 @@
 @testable import URLLoading
 @testable import UncurlSemantics
 
-/// What another process, or this one before it was killed, has left on the disk. Each file comes as it is and sealed:
-/// what is behind the seal is reached by octets alone no more than once in 2^256 tries.
+/// What another process, or this one before it was killed, has left on the disk. Each file comes as it is and with a
+/// true checksum: what is behind that is reached by octets alone no more than once in 2^96 tries.
 extension Reader {
     static let stores = [
-        Reader("cache-file", of: "URLLoading/Cache/CacheFile") { octets in
+        Reader("cache-file", of: "URLLoading/Stores/CacheFile") { octets in
             let key = CacheKey(method: "GET", url: "http://a.test/")
-            for file in [octets, CacheFile.seal.closed(octets) ?? []] {
+            for file in [octets, sealed(octets, .cacheEntry)] {
                 _ = CacheFile.stored(file)
                 guard let entry = CacheFile.decode(file, for: key),
                     let written = CacheFile.encode(entry, for: key, stored: Date(timeIntervalSince1970: 1))
@@ -15,37 +15,43 @@ extension Reader {
                 require(CacheFile.decode(written, for: key)?.data == entry.data, "an entry is written as it was read")
             }
         },
-        Reader("cache-notes", of: "URLLoading/Cache/CacheNotes") { octets in
-            guard let notes = CacheNotes.decode(octets[...]), let written = CacheNotes.encode(notes) else { return }
-            require(CacheNotes.decode(written[...])?.count == notes.count, "notes are written as they were read")
+        Reader("cache-notes", of: "URLLoading/Stores/CacheFile", rest: "what is in a file") { octets in
+            guard let notes = CacheNote.decode(Data(octets)), let written = CacheNote.encode(notes) else { return }
+            require(CacheNote.decode(written)?.count == notes.count, "notes are written as they were read")
         },
         Reader("journal-record", of: "URLLoading/Background/BackgroundRecord") { octets in
-            for file in [octets, BackgroundRecord.seal.closed(octets) ?? []] {
+            for file in [octets, sealed(octets, .backgroundTask)] {
                 guard let record = BackgroundRecord(file), let written = record.encoded() else { continue }
                 require(BackgroundRecord(written) != nil, "a record that was read can be written and read")
             }
         },
-        Reader("cookie-file", of: "URLLoading/Cookies/CookieFile", rest: "the file's lock and place") { octets in
-            for file in [octets, SealedJSON.closed(octets)] {
-                guard let entries = CookieFile.decode(file), let written = CookieFile.encode(entries) else { continue }
-                require(CookieFile.decode(written)?.count == entries.count, "cookies are written as they were read")
+        Reader("cookie-file", of: "URLLoading/Stores/CookieFile", rest: "the file's lock and place") { octets in
+            for file in [octets, sealed(octets, .cookies)] {
+                guard let entries: [CookieJar.Entry] = StoreRecord.value(of: file, .cookies),
+                    let written = StoreRecord.file(.cookies, of: entries)
+                else { continue }
+                let again = StoreRecord.value(of: written, .cookies, as: [CookieJar.Entry].self)
+                require(again?.count == entries.count, "cookies are written as they were read")
             }
         },
-        Reader("foundation-cookies", of: "URLLoading/Cookies/CookieFile") { octets in
-            _ = FoundationCookieFile.decode(octets, now: 1_700_000_000)
+        Reader("foundation-cookies", of: "URLLoading/Stores/CookieFile") { octets in
+            _ = CookieFile.foundation(octets, now: 1_700_000_000)
         },
-        Reader("credential-file", of: "URLLoading/Credentials/CredentialFile", rest: "the file's lock and place") {
+        Reader("credential-file", of: "URLLoading/Stores/CredentialFile", rest: "the file's lock and place") {
             octets in
-            for file in [octets, SealedJSON.closed(octets)] {
-                guard let table = CredentialFile.decode(file), let written = CredentialFile.encode(table) else {
-                    continue
-                }
-                require(CredentialFile.decode(written) != nil, "credentials that were read can be written and read")
+            for file in [octets, sealed(octets, .credentials)] {
+                guard let table: CredentialTable = StoreRecord.value(of: file, .credentials),
+                    let written = StoreRecord.file(.credentials, of: table)
+                else { continue }
+                require(
+                    StoreRecord.value(of: written, .credentials, as: CredentialTable.self) != nil,
+                    "credentials that were read can be written and read"
+                )
             }
         },
-        Reader("resume-data", of: "URLLoading/Downloads/ResumeData", rest: "the sum of the file") { octets in
+        Reader("resume-data", of: "URLLoading/Stores/ResumeData", rest: "the sum of the file") { octets in
             let file = Data(octets)
-            guard let data = ResumeData(file) ?? ResumeData(XMLPropertyList.sealed(file)) else { return }
+            guard let data = ResumeData(file) ?? ResumeData(Data(sealed(octets, .download))) else { return }
             _ = data.hasPart(of: "/state")
             require(data.received > 0, "what is gone on from is not empty")
             for isSummed in [false, true] { _ = data.isUnread(isSummed: isSummed) }
@@ -57,9 +63,7 @@ extension Reader {
             require(fields == again.request.allHTTPHeaderFields, "a request is written as it was read")
         },
         Reader("upload-resume-data", of: "URLLoading/Uploads/UploadResumeData") { octets in
-            guard let data = UploadResumeData(XMLPropertyList.sealed(Data(octets))), let written = data.data else {
-                return
-            }
+            guard let data = UploadResumeData(Data(sealed(octets, .upload))), let written = data.data else { return }
             require(UploadResumeData(written) != nil, "resume data that was read can be written and read")
         },
         Reader(
@@ -79,4 +83,10 @@ extension Reader {
             }
         ),
     ]
+}
+
+/// The octets as the fields of a file of the kind.
+private func sealed(_ octets: [UInt8], _ kind: StoreRecord.Kind) -> [UInt8] {
+    // The fields of octets are the octets.
+    StoreRecord.file(kind, of: octets[...]) ?? []
 }

@@ -8,12 +8,6 @@ internal import Synchronization
 /// machine the ``RecordLog`` restores each record that a call has waited for. It blocks, so it must not be used on a
 /// loop's thread.
 final class BackgroundFolder: Sendable {
-    enum Refusal: Error {
-        /// Another session holds the folder, in this process or in another.
-        case inUse
-        case unusable(StoreFile.Fault)
-    }
-
     private static let suffix = ".task"
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
@@ -30,20 +24,20 @@ final class BackgroundFolder: Sendable {
     /// ``unlock()``.
     private let log: Mutex<RecordLog?>
 
+    /// Another session holds the folder, in this process or in another.
+    static let inUse = StoreFile.Fault(code: EWOULDBLOCK)
+
     /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
-    init(for identifier: String, in base: String?) throws(Refusal) {
-        path = "\(StoreDirectories.background(in: base))/\(BackgroundFolder.name(of: identifier))"
-        do throws(StoreFile.Fault) {
-            try StoreFile.makeDirectory(path)
-        } catch {
-            throw .unusable(error)
-        }
+    /// - Throws: ``inUse``, or why the folder cannot be used.
+    init(for identifier: String, in base: String?) throws(StoreFile.Fault) {
+        path = "\(StoreFile.background(in: base))/\(BackgroundFolder.name(of: identifier))"
+        try StoreFile.makeDirectory(path)
         let descriptor = unsafe open(path + "/lock", O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(0o600))
-        if descriptor < 0 { throw .unusable(StoreFile.Fault(code: errno)) }
+        if descriptor < 0 { throw StoreFile.Fault(code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)
-            throw code == EWOULDBLOCK ? .inUse : .unusable(StoreFile.Fault(code: code))
+            throw StoreFile.Fault(code: code)
         }
         log = Mutex(RecordLog(descriptor))
     }
@@ -76,38 +70,30 @@ final class BackgroundFolder: Sendable {
 
     // MARK: Records
 
-    struct Contents {
-        /// The records, sorted by number.
-        var records: [BackgroundRecord] = []
-        /// The numbers of unreadable records. They stay, with all files that may belong to them, until
-        /// ``setAside(_:)``.
-        var damaged: [Int] = []
-    }
+    /// The records, sorted by number, and the numbers of unreadable ones. These stay, with all files that may belong to
+    /// them, until ``setAside(_:)``.
+    typealias Contents = (records: [BackgroundRecord], damaged: [Int])
 
     /// The records of an earlier session. Files that belong to no record are removed.
     ///
-    /// - Throws: ``Refusal/unusable(_:)`` if a record cannot be read now, for example for want of a descriptor. Nothing
-    ///   is removed then: the records are there for the next session.
-    func contents() throws(Refusal) -> Contents {
-        var found = Contents()
+    /// - Throws: if a record cannot be read now, for example for want of a descriptor. Nothing is removed then: the
+    ///   records are there for the next session.
+    func contents() throws(StoreFile.Fault) -> Contents {
+        var found: Contents = ([], [])
         var others: [String] = []
-        do throws(StoreFile.Fault) {
-            try restoreLost()
-            for name in try StoreFile.names(in: path) where name != "lock" {
-                guard let number = BackgroundFolder.number(ofRecord: name) else {
-                    others.append(name)
-                    continue
-                }
-                if let record = try read(name), record.number == number {
-                    // Without its ledger, the part of a download would count for nothing.
-                    if let part = record.part { _ = try SumLedger.read(beside: part.path) }
-                    found.records.append(record)
-                } else {
-                    found.damaged.append(number)
-                }
+        try restoreLost()
+        for name in try StoreFile.names(in: path) where name != "lock" {
+            guard let number = BackgroundFolder.number(ofRecord: name) else {
+                others.append(name)
+                continue
             }
-        } catch {
-            throw .unusable(error)
+            if let record = try read(name), record.number == number {
+                // Without its ledger, the part of a download would count for nothing.
+                if let part = record.part { _ = try SumLedger.read(beside: part.path) }
+                found.records.append(record)
+            } else {
+                found.damaged.append(number)
+            }
         }
         found.records.sort { $0.number < $1.number }
         found.damaged.sort()
@@ -260,4 +246,76 @@ final class BackgroundFolder: Sendable {
         let octets = try? StoreFile.read("/proc/sys/kernel/random/boot_id", first: 36)
         return String(decoding: octets ?? [], as: UTF8.self)
     }()
+}
+
+/// The changes of a folder's records since the disk had all of their files. The records that change together need one
+/// wait for the disk, which is the log's. No call waits for the records' own files: a crash of the machine may lose
+/// them, and then they are written anew from the log.
+///
+/// The log has the fields of a ``StoreRecord``: the boot, and for each change the record's number and its file, which
+/// is empty for a record that was removed.
+///
+/// The log is the folder's lock file. A crash may cut off the end of it that no call has waited for.
+struct RecordLog {
+    typealias Change = (number: Int, record: [UInt8])
+
+    /// A longer log begins anew. In octets.
+    private static let most = 4 << 20
+
+    let descriptor: CInt
+    private var length: Int
+
+    /// - Parameter descriptor: of the log's file. What is written there is appended.
+    init(_ descriptor: CInt) {
+        self.descriptor = descriptor
+        length = Int(lseek(descriptor, 0, SEEK_END))
+    }
+
+    /// Whether the log is to begin anew.
+    var isFull: Bool { length > Self.most }
+
+    /// - Parameter isDurable: whether to wait until the disk has the changes.
+    mutating func append(_ changes: [Change], isDurable: Bool) throws(StoreFile.Fault) {
+        var log = StoreRecord()
+        for change in changes {
+            _ = try log.row(change.number)
+            _ = try log.row(change.record[...])
+        }
+        try append(log.octets)
+        if isDurable, fdatasync(descriptor) != 0 { throw StoreFile.Fault(code: errno) }
+    }
+
+    /// Removes all changes. The disk must have the records' own files.
+    mutating func beginAnew(boot: String) throws(StoreFile.Fault) {
+        guard ftruncate(descriptor, 0) == 0 else { throw StoreFile.Fault(code: errno) }
+        length = 0
+        var log = StoreRecord()
+        _ = try log.row(boot)
+        try append(log.octets)
+    }
+
+    private mutating func append(_ octets: [UInt8]) throws(StoreFile.Fault) {
+        do throws(StoreFile.Fault) {
+            try StoreFile.write(octets, descriptor)
+        } catch {
+            // A reader stops at half a change.
+            ftruncate(descriptor, off_t(length))
+            throw error
+        }
+        length += octets.count
+    }
+
+    /// Returns the last change of each record. Nil if the machine has not crashed since: the records' own files have
+    /// the changes then.
+    static func changes(in log: [UInt8], boot: String) -> [Int: [UInt8]]? {
+        var log = StoreRecord(reading: log)
+        if (try? log.row(nil as String?)) == boot { return nil }
+        var changes: [Int: [UInt8]] = [:]
+        while let number = try? log.row(nil as Int?), number > 0, let octets = try? log.row(nil as ArraySlice<UInt8>?) {
+            let record = Array(octets)
+            guard record.isEmpty || StoreRecord.isWhole(record, .backgroundTask) else { break }
+            changes[number] = record
+        }
+        return changes
+    }
 }

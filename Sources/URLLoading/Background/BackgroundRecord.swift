@@ -4,9 +4,7 @@ internal import UncurlSemantics
 /// The record of one task of a background session. It has all that another process needs to continue the task or to
 /// report its end.
 struct BackgroundRecord: Sendable {
-    enum Kind: UInt8, Sendable { case download, upload }
-
-    enum State: UInt8, Sendable { case suspended, running, finished }
+    enum State: Int, Sendable { case suspended, running, finished }
 
     /// Where a server keeps a resumable upload, and how its file is identified.
     struct Upload: Sendable {
@@ -45,11 +43,10 @@ struct BackgroundRecord: Sendable {
         var contentPath: String?
     }
 
-    let number: Int
-    let kind: Kind
+    var number: Int
     /// The request. Content that a record cannot hold, such as a stream, was refused when the task was made.
     var request: URLRequest
-    /// The file of an upload.
+    /// The file of an upload; nil for a download.
     var source: String?
     var state = State.suspended
     var part: Part?
@@ -67,76 +64,43 @@ struct BackgroundRecord: Sendable {
     var upload: Upload?
 }
 
-/// Reads and writes a record as a file: a ``StoreSeal``, then the fields in order.
-extension BackgroundRecord {
-    static let seal = StoreSeal(kind: 1, format: 3)
-
-    /// The file's content; nil where it cannot be sealed.
-    func encoded() -> [UInt8]? {
-        var writer = OctetWriter()
-        writer.put(Int64(number))
-        writer.put(kind.rawValue)
-        writer.put(request.values)
-        writer.put(source)
-        writer.put(state.rawValue)
-        writer.put(optional: part) { $0.put($1) }
-        writer.put(optional: response) { $0.put($1.values) }
-        writer.put(optional: outcome) { $0.put($1) }
-        writer.put(taskDescription)
-        writer.put(Double(priority))
-        writer.put(optional: beginDate?.finite) { $0.put($1.timeIntervalSinceReferenceDate) }
-        writer.put(expectsToSend)
-        writer.put(expectsToReceive)
-        writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
-        writer.put(optional: upload) { $0.put($1) }
-        // Only such records have these values: the others stay as earlier processes have written them.
-        let hasExtras = request.values.hasExtras
-        if request.hasLeftOrigin || hasExtras { writer.put(request.hasLeftOrigin) }
-        if hasExtras { writer.put(extras: request.values) }
-        return Self.seal.closed(writer.bytes)
-    }
+extension BackgroundRecord: Kept {
+    /// The file's content; nil for a record that no file can hold.
+    func encoded() -> [UInt8]? { StoreRecord.file(.backgroundTask, of: self) }
 
     /// Nil for a damaged file, or one that ``encoded()`` has not written.
     init?(_ bytes: [UInt8]) {
-        guard let content = Self.seal.content(of: bytes) else { return nil }
-        do throws(OctetReader.Malformed) {
-            var reader = OctetReader(content)
-            try self.init(from: &reader)
-            guard reader.isAtEnd else { return nil }
-        } catch {
-            return nil
-        }
+        guard let record = StoreRecord.value(of: bytes, .backgroundTask, as: Self.self) else { return nil }
+        self = record
     }
 
-    private init(from reader: inout OctetReader) throws(OctetReader.Malformed) {
-        guard let number = Int(exactly: try reader.number()), let kind = Kind(rawValue: try reader.octet()) else {
-            throw OctetReader.Malformed()
-        }
-        self.number = number
-        self.kind = kind
-        request = URLRequest(storage: RequestStorage(try reader.request()))
-        source = try reader.optionalText()
-        guard let state = State(rawValue: try reader.octet()), source != nil || kind != .upload else {
-            throw OctetReader.Malformed()
-        }
-        self.state = state
-        part = try reader.optional { reader throws(OctetReader.Malformed) in try reader.part() }
-        response = try reader.optional { reader throws(OctetReader.Malformed) in
-            guard let response = URLResponse.make(try reader.response()) as? HTTPURLResponse else {
-                throw OctetReader.Malformed()
-            }
-            return response
-        }
-        outcome = try reader.optional { reader throws(OctetReader.Malformed) in try reader.outcome() }
-        taskDescription = try reader.optionalText()
-        priority = Float(try reader.double())
-        beginDate = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
-        expectsToSend = try reader.number()
-        expectsToReceive = try reader.number()
-        begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
-        upload = try reader.optional { reader throws(OctetReader.Malformed) in try reader.upload() }
-        if !reader.isAtEnd { request.values.hasLeftOrigin = try reader.flag() }
-        if !reader.isAtEnd { try reader.extras(of: &request.values) }
+    static func keep(
+        _ value: BackgroundRecord?,
+        in record: inout StoreRecord
+    ) throws(StoreFile.Fault) -> BackgroundRecord {
+        var kept = BackgroundRecord(
+            number: try record.row(value?.number),
+            request: URLRequest(storage: RequestStorage(try record.row(value?.request.values))),
+            priority: Float(try record.row(value.map { Double($0.priority) })),
+            expectsToSend: try record.row(value?.expectsToSend),
+            expectsToReceive: try record.row(value?.expectsToReceive)
+        )
+        kept.source = try record.row(optional: value?.source)
+        kept.state = try record.row(one: value?.state)
+        kept.part = try record.row(optional: value?.part)
+        kept.response = try response(try record.row(optional: value?.response?.values))
+        kept.outcome = try record.row(optional: value?.outcome)
+        kept.taskDescription = try record.row(optional: value?.taskDescription)
+        kept.beginDate = try record.row(optional: value?.beginDate?.finite)
+        kept.begun = try record.row(optional: value?.begun)
+        kept.upload = try record.row(optional: value?.upload)
+        return kept
+    }
+
+    private static func response(_ values: ResponseValues?) throws(StoreFile.Fault) -> HTTPURLResponse? {
+        guard let values else { return nil }
+        guard let response = URLResponse.make(values) as? HTTPURLResponse else { throw .damaged }
+        return response
     }
 }
 
@@ -149,75 +113,38 @@ extension Date {
     }
 }
 
-extension OctetWriter {
-    fileprivate mutating func put(_ part: BackgroundRecord.Part) {
-        put(part.path)
-        put(part.validator)
-        put(part.expected)
-        put(part.boot)
-    }
-
-    fileprivate mutating func put(_ upload: BackgroundRecord.Upload) {
-        put(upload.resource.absoluteString)
-        put(UInt8(clamping: upload.draft.rawValue))
-        put(optional: upload.file) { writer, file in for number in file.numbers { writer.put(Int64(number)) } }
-    }
-
-    fileprivate mutating func put(_ outcome: BackgroundRecord.Outcome) {
-        put(optional: outcome.code) { $0.put(Int64($1)) }
-        put(outcome.reason)
-        put(optional: outcome.resumeData) { $0.put($1) }
-        put(outcome.path)
-        put(optional: outcome.content) { $0.put($1) }
-        put(outcome.contentPath)
-        put(optional: outcome.sum) { $0.append($1.encoded) }
+extension BackgroundRecord.Part: Kept {
+    static func keep(_ part: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+        Self(
+            path: try record.row(part?.path),
+            validator: try record.row(optional: part?.validator),
+            expected: try record.row(part?.expected),
+            boot: try record.row(part?.boot)
+        )
     }
 }
 
-extension OctetReader {
-    fileprivate mutating func part() throws(Malformed) -> BackgroundRecord.Part {
-        let (path, validator) = (try text(), try optionalText())
-        return BackgroundRecord.Part(path: path, validator: validator, expected: try number(), boot: try text())
+extension BackgroundRecord.Upload: Kept {
+    static func keep(_ upload: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+        Self(
+            resource: try record.row(upload?.resource),
+            draft: try record.row(one: upload?.draft),
+            file: try record.row(optional: upload?.file)
+        )
     }
+}
 
-    fileprivate mutating func upload() throws(Malformed) -> BackgroundRecord.Upload {
-        guard let resource = URL(string: try text()), let draft = UploadDraft(rawValue: Int(try octet())) else {
-            throw Malformed()
-        }
-        let file = try optional { reader throws(Malformed) -> StoreFile.State in
-            var numbers: [Int] = []
-            for _ in 0..<4 { numbers.append(Int(try reader.number())) }
-            guard let state = StoreFile.State(numbers: numbers) else { throw Malformed() }
-            return state
-        }
-        return BackgroundRecord.Upload(resource: resource, draft: draft, file: file)
-    }
-
-    fileprivate mutating func outcome() throws(Malformed) -> BackgroundRecord.Outcome {
-        var outcome = BackgroundRecord.Outcome()
-        outcome.code = try optional { reader throws(Malformed) in
-            guard let code = Int(exactly: try reader.number()) else { throw Malformed() }
-            return code
-        }
-        outcome.reason = try optionalText()
-        outcome.resumeData = try optional { reader throws(Malformed) in Data(try reader.octets()) }
-        outcome.path = try optionalText()
-        outcome.content = try optional { reader throws(Malformed) in Data(try reader.octets()) }
-        outcome.contentPath = try optionalText()
-        outcome.sum = try optional { reader throws(Malformed) in
-            guard let sum = ContentSum(encoded: Array(try reader.octets(ContentSum.encodedLength))) else {
-                throw Malformed()
-            }
-            return sum
-        }
-        return outcome
-    }
-
-    /// A date. A number that is not finite is malformed.
-    fileprivate mutating func date() throws(Malformed) -> Date {
-        let seconds = try double()
-        guard seconds.isFinite else { throw Malformed() }
-        return Date(timeIntervalSinceReferenceDate: seconds)
+extension BackgroundRecord.Outcome: Kept {
+    static func keep(_ outcome: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+        Self(
+            code: try record.row(optional: outcome?.code),
+            reason: try record.row(optional: outcome?.reason),
+            resumeData: try record.row(optional: outcome?.resumeData),
+            path: try record.row(optional: outcome?.path),
+            sum: try record.row(optional: outcome?.sum),
+            content: try record.row(optional: outcome?.content),
+            contentPath: try record.row(optional: outcome?.contentPath)
+        )
     }
 }
 

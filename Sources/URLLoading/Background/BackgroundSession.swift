@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 internal import UncurlReactor
@@ -20,7 +21,7 @@ final class BackgroundSession: Sendable {
 
     /// Blocks on the disk.
     init(_ identifier: String, in base: String?) {
-        do throws(BackgroundFolder.Refusal) {
+        do throws(StoreFile.Fault) {
             let folder = try BackgroundFolder(for: identifier, in: base)
             let found = try folder.contents()
             journal = BackgroundJournal(folder, found.records)
@@ -29,13 +30,14 @@ final class BackgroundSession: Sendable {
         } catch {
             journal = nil
             damaged = []
-            switch error {
-            case .inUse:
-                let reason = "another session has the identifier “\(identifier)”, here or in another process"
-                refusal = ErrorTranslation.urlError(.backgroundSessionInUseByAnotherProcess, nil, reason)
-            case .unusable(let fault):
-                refusal = ErrorTranslation.urlError(.cannotCreateFile, nil, "the session's folder: \(fault)")
-            }
+            let isInUse = error == BackgroundFolder.inUse
+            refusal = ErrorTranslation.urlError(
+                isInUse ? .backgroundSessionInUseByAnotherProcess : .cannotCreateFile,
+                nil,
+                isInUse
+                    ? "another session has the identifier “\(identifier)”, here or in another process"
+                    : "the session's folder: \(error)"
+            )
         }
     }
 
@@ -49,37 +51,33 @@ final class BackgroundSession: Sendable {
     func adopt(_ task: URLSessionTask) -> URLError? {
         guard let spec = task.spec else { return nil }
         if let refusal { return ErrorTranslation.error(refusal, spec.request?.url) }
-        do throws(Refusal) {
+        do throws(URLError) {
             // Invalid resume data makes no request: its task fails as in other sessions.
             guard let journal, let record = try Self.record(of: task, spec) else { return nil }
             do throws(StoreFile.Fault) {
                 try journal.add(record)
             } catch {
-                throw Refusal(.cannotWriteToFile, "the task cannot be recorded: \(error)")
+                throw Self.refusal(.cannotWriteToFile, "the task cannot be recorded: \(error)")
             }
             return nil
         } catch {
-            return ErrorTranslation.urlError(error.code, spec.request?.url, error.reason)
+            return ErrorTranslation.error(error, spec.request?.url)
         }
     }
 
     /// Why a background session does not load a task.
-    private struct Refusal: Error {
-        let code: URLError.Code
-        let reason: String
-
-        init(_ code: URLError.Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+    private static func refusal(_ code: URLError.Code, _ reason: String) -> URLError {
+        ErrorTranslation.urlError(code, nil, reason)
     }
 
     /// Makes the record of a new task; nil for a task without a request.
-    private static func record(of task: URLSessionTask, _ spec: TaskSpec) throws(Refusal) -> BackgroundRecord? {
+    private static func record(of task: URLSessionTask, _ spec: TaskSpec) throws(URLError) -> BackgroundRecord? {
         try check(spec.reception)
-        let (kind, source) = try content(of: task, spec.content)
+        let source = try source(of: task, spec.content)
         guard let request = spec.request else { return nil }
         try check(request)
         var record = BackgroundRecord(
             number: task.taskIdentifier,
-            kind: kind,
             request: request,
             priority: task.priority,
             expectsToSend: -1,
@@ -103,49 +101,44 @@ final class BackgroundSession: Sendable {
         return record
     }
 
-    private static func check(_ reception: TaskSpec.Reception) throws(Refusal) {
+    private static func check(_ reception: TaskSpec.Reception) throws(URLError) {
         switch reception {
         // An end that the process does not report is reported to the next process's delegate.
         case .delegate, .report: break
         case .data, .download, .awaitedData, .awaitedFile, .bytes:
             let reason = "a background session reports to a delegate, not to a handler or to a waiting caller"
-            throw Refusal(.unknown, reason)
+            throw refusal(.unknown, reason)
         }
     }
 
-    /// Returns the kind of a task, and the file that it uploads.
-    private static func content(
-        of task: URLSessionTask,
-        _ content: ContentSource
-    ) throws(Refusal) -> (BackgroundRecord.Kind, source: String?) {
+    /// Returns the file that a task uploads; nil for a download.
+    private static func source(of task: URLSessionTask, _ content: ContentSource) throws(URLError) -> String? {
         switch (task, content) {
-        case (is URLSessionDownloadTask, .parts): throw Refusal(.unknown, "a form does not outlive its process")
-        case (is URLSessionDownloadTask, _): return (.download, nil)
-        case (is URLSessionUploadTask, .file(let file)): return (.upload, file.path)
-        case (is URLSessionUploadTask, _): throw Refusal(.unknown, "a background session uploads files only")
-        default: throw Refusal(.unknown, "a background session has download and upload tasks only")
+        case (is URLSessionDownloadTask, .parts): throw refusal(.unknown, "a form does not outlive its process")
+        case (is URLSessionDownloadTask, _): return nil
+        case (is URLSessionUploadTask, .file(let file)): return file.path
+        case (is URLSessionUploadTask, _): throw refusal(.unknown, "a background session uploads files only")
+        default: throw refusal(.unknown, "a background session has download and upload tasks only")
         }
     }
 
-    private static func check(_ request: URLRequest) throws(Refusal) {
+    private static func check(_ request: URLRequest) throws(URLError) {
         let scheme = request.url?.scheme?.lowercased()
         guard scheme == "http" || scheme == "https" else {
-            throw Refusal(.unsupportedURL, "a background session loads http and https only")
+            throw refusal(.unsupportedURL, "a background session loads http and https only")
         }
-        if case .stream = request.values.body { throw Refusal(.unknown, "a stream does not outlive its process") }
-        if let refusal = request.fieldRefusal { throw Refusal(.badURL, refusal) }
+        if case .stream = request.values.body { throw refusal(.unknown, "a stream does not outlive its process") }
+        if let reason = request.fieldRefusal { throw refusal(.badURL, reason) }
         guard request.terms.isWritable else {
-            throw Refusal(
+            throw refusal(
                 .unknown,
                 "an address to connect to, and exceptions from a proxy, do not outlive their process"
             )
         }
-        var octets = OctetWriter()
-        octets.put(request.values)
-        octets.put(extras: request.values)
-        guard octets.bytes.count <= BackgroundFolder.mostRequest else {
+        var record = StoreRecord()
+        guard (try? record.row(request.values)) != nil, record.octets.count <= BackgroundFolder.mostRequest else {
             let reason = "the request is too long for a record; send the content as a file"
-            throw Refusal(.dataLengthExceedsMaximum, reason)
+            throw refusal(.dataLengthExceedsMaximum, reason)
         }
     }
 
@@ -179,7 +172,7 @@ final class BackgroundSession: Sendable {
         guard let journal else { return [] }
         let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
             if record.state == .finished, session.delegate == nil { return nil }
-            return (BackgroundRestoration.task(record, session, folder), record)
+            return (Self.task(record, session, folder), record)
         }
         untold.withLock { $0.formUnion(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
         return restored
@@ -191,7 +184,7 @@ final class BackgroundSession: Sendable {
         guard let folder, session.delegate != nil else { return [] }
         untold.withLock { $0.formUnion(damaged) }
         return damaged.map { number in
-            BackgroundRestoration.damaged(number, setAside: folder.asidePath(of: number), session)
+            Self.damagedTask(number, setAside: folder.asidePath(of: number), session)
         }
     }
 
@@ -311,7 +304,7 @@ final class BackgroundSession: Sendable {
         }
         return numbers.sorted().compactMap { number in
             guard let record = journal?.record(number), record.state == .finished else { return nil }
-            return (BackgroundRestoration.task(record, session, folder), record)
+            return (Self.task(record, session, folder), record)
         }
     }
 
@@ -348,10 +341,10 @@ extension BackgroundSession: TaskKeeper {
             switch record.state {
             case .suspended: break
             case .running: task.resume()
-            case .finished: BackgroundRestoration.tell(record, task, session)
+            case .finished: Self.tell(record, task, session)
             }
         }
-        for (task, failure) in damaged { BackgroundRestoration.tell(failure, of: task, session) }
+        for (task, failure) in damaged { Self.tell(failure, of: task, session) }
     }
 
     func tellUnheard(of session: URLSession) {
@@ -360,6 +353,232 @@ extension BackgroundSession: TaskKeeper {
         session.state.withLock { state in
             for (task, record) in tasks { state.takeIn(task, as: record.number) }
         }
-        for (task, record) in tasks { BackgroundRestoration.tell(record, task, session) }
+        for (task, record) in tasks { Self.tell(record, task, session) }
+    }
+}
+
+/// Restores the tasks of a background session's earlier process from their records.
+extension BackgroundSession {
+    private static func task(
+        _ record: BackgroundRecord,
+        _ session: URLSession,
+        _ folder: BackgroundFolder?
+    ) -> URLSessionTask {
+        let request = record.request
+        let task: URLSessionTask
+        if let source = record.source {
+            let file = URL(fileURLWithPath: source)
+            let spec = TaskSpec(request, .file(file), .delegate, upload: record.uploadResumeData)
+            task = URLSessionUploadTask(session, record.number, spec)
+        } else {
+            let part = resumption(record, request, folder)
+            let spec = TaskSpec(request, .request, .delegate, resumption: part)
+            task = URLSessionDownloadTask(session, record.number, spec)
+        }
+        task.snapshot.withLock { snapshot in
+            // It began in an earlier process, so the session's lists contain it.
+            snapshot.hasBegun = true
+            snapshot.taskDescription = record.taskDescription
+            snapshot.priority = URLSessionTask.priority(record.priority)
+            snapshot.beginDate = record.beginDate
+            snapshot.expectsToSend = record.expectsToSend
+            snapshot.expectsToReceive = record.expectsToReceive
+            guard record.state == .finished else { return }
+            snapshot.response = record.response
+        }
+        return task
+    }
+
+    /// The task of an unreadable record. Its request and its kind are unknown; its error says so.
+    private static func damagedTask(
+        _ number: Int,
+        setAside path: String,
+        _ session: URLSession
+    ) -> (URLSessionTask, URLError) {
+        let error = ErrorTranslation.urlError(
+            .cannotOpenFile,
+            nil,
+            "the record of task \(number) of a background session is damaged: it is kept in \(path) for a week"
+        )
+        var info = error.userInfo
+        info[NSFilePathErrorKey] = path
+        return (URLSessionTask(session, number, TaskSpec(nil)), URLError(error.code, userInfo: info))
+    }
+
+    /// The resume data of a file on disk, as far as its ledger covers the content. Without a ledger, as for the file of
+    /// a cancelled download, the resume data itself identifies the content.
+    private static func resumption(
+        _ record: BackgroundRecord,
+        _ request: URLRequest,
+        _ folder: BackgroundFolder?
+    ) -> ResumeData? {
+        guard let part = record.part, let validator = part.validator, let folder else { return nil }
+        guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size else { return nil }
+        let sum = try? SumLedger.read(beside: part.path)
+        guard sum != nil || !folder.isOwnPart(part.path, of: record.number) else { return nil }
+        let received = sum?.length ?? size
+        guard received > 0, received <= size, part.expected < 0 || size <= part.expected else { return nil }
+        return ResumeData(
+            request: request,
+            validator: validator,
+            path: part.path,
+            received: received,
+            expected: part.expected,
+            sum: sum.map { .stated($0) } ?? .none
+        )
+    }
+
+    /// Gives the delegate the content of an answer. Returns the task's error if the file cannot be read to its end.
+    private static func tellContent(
+        of outcome: BackgroundRecord.Outcome,
+        _ file: OpenFile?,
+        _ task: URLSessionDataTask,
+        _ session: URLSession
+    ) -> URLError? {
+        let recipient = session.delegate(of: task).flatMap {
+            session.recipient($0, as: (any URLSessionDataDelegate).self)
+        }
+        guard let recipient else { return nil }
+        if let content = outcome.content, !content.isEmpty {
+            recipient.urlSession(session, dataTask: task, didReceive: content)
+        }
+        guard let file else { return nil }
+        do throws(Errno) {
+            try KeptAnswer.read(file) { recipient.urlSession(session, dataTask: task, didReceive: $0) }
+            return nil
+        } catch {
+            return ErrorTranslation.urlError(
+                .cannotOpenFile,
+                task.originalRequest?.url,
+                "the upload was answered, but the answer's content cannot be read: \(error)"
+            )
+        }
+    }
+
+    private static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {
+        task.stage = .over
+        CompletionReport(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue())
+    }
+
+    /// Reports the end of a task that an earlier process has finished but not reported. Content on disk is verified
+    /// first. If it has changed, a download starts over. An upload must not be sent twice, so its answer is lost.
+    private static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
+        // The task has ended, so resuming it does not begin it again.
+        task.stage = .over
+        let outcome = record.outcome ?? BackgroundRecord.Outcome()
+        // A missing download has been taken already, although its end was not reported.
+        let download = outcome.path.flatMap { outcome.sum == nil || StoreFile.state($0) == nil ? nil : $0 }
+        guard let path = outcome.contentPath ?? download else { return tell(outcome, nil, task, session) }
+        DispatchQueue.global(qos: .utility).async {
+            let unchanged: OpenFile?
+            do throws(Errno) {
+                unchanged = try outcome.sum?.opened(path)
+            } catch {
+                // For want of descriptors or memory, nothing is known of the content. That passes.
+                if error.isResourceExhaustion {
+                    let later = DispatchTime.now() + .seconds(1)
+                    return DispatchQueue.global(qos: .utility).asyncAfter(deadline: later) {
+                        tell(record, task, session)
+                    }
+                }
+                unchanged = nil
+            }
+            if let unchanged {
+                tell(outcome, outcome.contentPath == nil ? nil : unchanged, task, session)
+            } else if task is URLSessionDownloadTask {
+                session.home.reopen(task, in: session)
+            } else {
+                var lost = BackgroundRecord.Outcome(code: URLError.Code.cannotOpenFile.rawValue)
+                lost.reason = "the upload was answered, but the answer's content has changed on disk since"
+                tell(lost, nil, task, session)
+            }
+        }
+    }
+
+    /// - Parameter content: the file of an upload's answer.
+    private static func tell(
+        _ outcome: BackgroundRecord.Outcome,
+        _ content: OpenFile?,
+        _ task: URLSessionTask,
+        _ session: URLSession
+    ) {
+        let callbacks = CallbackQueue()
+        let failure = outcome.code.map { code -> URLError in
+            let error = ErrorTranslation.urlError(
+                URLError.Code(rawValue: code) ?? .unknown,
+                task.originalRequest?.url,
+                outcome.reason ?? "the task failed in an earlier process"
+            )
+            guard let data = outcome.resumeData else { return error }
+            var info = error.userInfo
+            let isUpload = task is URLSessionUploadTask
+            info[isUpload ? NSURLSessionUploadTaskResumeData : NSURLSessionDownloadTaskResumeData] = data
+            return URLError(error.code, userInfo: info)
+        }
+        let report: @Sendable (URLError?) -> Void = { failure in
+            var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)
+            ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
+            ending.tell(by: callbacks)
+        }
+        guard let dataTask = task as? URLSessionDataTask else { return report(failure) }
+        callbacks.add(on: session.delegateQueue) {
+            let unread = tellContent(of: outcome, content, dataTask, session)
+            report(failure ?? unread)
+        }
+    }
+}
+
+/// The content of an upload's answer, kept for a delegate in another process: in memory while it is short, otherwise in
+/// a file.
+struct KeptAnswer: Sendable {
+    /// The most octets in memory; a record holds them besides its request.
+    static let mostInMemory = 1 << 20
+
+    private(set) var data: Data? = Data()
+    private var file: DownloadFile?
+
+    /// Adds content. Returns false if the disk refuses it; then the whole answer is dropped.
+    ///
+    /// - Parameter path: returns the path of the file, once one is needed.
+    mutating func append(_ more: Data, _ path: () -> String) -> Bool {
+        if let count = data?.count, count + more.count <= KeptAnswer.mostInMemory {
+            data?.append(more)
+            return true
+        }
+        do throws(URLError) {
+            let file: DownloadFile
+            if let open = self.file { file = open } else { file = try DownloadFile(for: nil, at: path()) }
+            self.file = file
+            if let short = data.take() { try file.write(Array(short).span) }
+            try file.write(Array(more).span)
+            return true
+        } catch {
+            drop()
+            return false
+        }
+    }
+
+    /// Ends the complete answer. Returns its file, if it has one that the disk has not refused.
+    func finish() -> (path: String, sum: ContentSum?)? {
+        guard let file, (try? file.checkWrites()) != nil else {
+            drop()
+            return nil
+        }
+        file.finish(keeping: true)
+        return (file.url.path, file.sum)
+    }
+
+    /// Drops the answer, which is no longer needed.
+    func drop() { file?.finish(keeping: false) }
+
+    /// Passes on a file's octets in pieces. Blocks on the disk.
+    static func read(_ file: OpenFile, _ give: (Data) -> Void) throws(Errno) {
+        var offset: UInt64 = 0
+        while true {
+            let piece = try file.read(at: offset, atMost: 256 << 10)
+            if piece.isEmpty { return }
+            offset += UInt64(piece.count)
+            give(Data(piece))
+        }
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Synchronization
 internal import UncurlReactor
 
@@ -101,4 +101,21 @@ final class CallbackQueue: Sendable {
             return state.onRoom.take()
         }
     }
+}
+
+/// An operation that cannot be cancelled. A program may cancel all operations of its session's delegate queue. What the
+/// session has put there runs even so, because a caller may wait for it.
+private final class LastingOperation: Operation, @unchecked Sendable {
+    private let call: @Sendable () -> Void
+
+    init(_ call: @escaping @Sendable () -> Void) { self.call = call }
+
+    override func main() { call() }
+
+    override func cancel() {}
+}
+
+extension OperationQueue {
+    /// Adds an operation that runs even if the program cancels it.
+    package func addLasting(_ call: @escaping @Sendable () -> Void) { addOperation(LastingOperation(call)) }
 }

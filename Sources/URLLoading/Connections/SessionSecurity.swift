@@ -22,12 +22,11 @@ final class SessionSecurity: TrustEvaluator {
         Void
 
     /// The questions to the session's delegates.
-    struct Questions: Sendable {
-        let judge: Judge
-        let choice: Choice
-        /// How long an answer may take; nil for the engine's limit.
-        let limit: @Sendable (Origin, SessionSecurity) -> Duration?
-    }
+    ///
+    /// `limit` says how long an answer may take; nil for the engine's limit.
+    typealias Questions = (
+        judge: Judge, choice: Choice, limit: @Sendable (Origin, SessionSecurity) -> Duration?
+    )
 
     /// What all securities of a session share.
     private final class Shared: Sendable {

@@ -6,7 +6,7 @@ internal import UncurlEngine
 /// Tells a session's observers about one task. A session without observers makes no observations.
 final class TaskObservation: Sendable {
     private struct State {
-        var observers: [any TaskObserver] = []
+        var observers: [TaskObserver] = []
         var fields: [(name: String, value: String)] = []
         /// The events that came before the observers knew of the task; nil once they do.
         var early: [TaskEvent]? = []
@@ -33,8 +33,8 @@ final class TaskObservation: Sendable {
 
     /// Tells the observers that the task begins. Another thread may cancel the task meanwhile, so that it ends before
     /// they have returned: they get that event, and every other, after that.
-    func begin(by observers: [any SessionObserver]) {
-        let observers = observers.map { $0.begins(task) }
+    func begin(by observers: [SessionObserver]) {
+        let observers = observers.map { $0(task) }
         let fields = observers.flatMap(\.fields)
         state.withLock { state in
             (state.observers, state.fields) = (observers, fields)
@@ -48,7 +48,7 @@ final class TaskObservation: Sendable {
         }
     }
 
-    private static func tell(_ event: TaskEvent, _ observers: [any TaskObserver]) {
+    private static func tell(_ event: TaskEvent, _ observers: [TaskObserver]) {
         queue.async {
             for observer in observers { observer.note(event) }
         }
@@ -79,4 +79,60 @@ final class TaskObservation: Sendable {
 
     /// Calls the closure after the observers have had every event that was noted before this call.
     static func whenTold(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+}
+
+/// Observes a session's tasks: a log, metrics or traces. It returns the observer of a task that begins. The thread that
+/// resumes the task calls it.
+typealias SessionObserver = @Sendable (ObservedTask) -> TaskObserver
+
+/// Observes one task.
+struct TaskObserver: Sendable {
+    /// The fields that this observer adds to each request of the task.
+    var fields: [(name: String, value: String)] = []
+    /// Called on the queue of ``TaskObservation``.
+    let note: @Sendable (TaskEvent) -> Void
+}
+
+/// The facts of a task that begins.
+struct ObservedTask {
+    let identifier: Int
+    let request: URLRequest
+    let url: URL
+}
+
+/// An event of a task that has begun.
+enum TaskEvent: Sendable {
+    /// A redirect with this status leads to this URL.
+    case redirected(Int?, to: URL?)
+    case waitsForConnectivity
+    /// The task sends another request: the answer to a challenge, the rest of an upload, or a retry after a failure.
+    case sendsAgain
+    case ended(TaskEnd)
+}
+
+/// The facts of a task that has ended.
+struct TaskEnd: Sendable {
+    let status: Int?
+    let error: (any Error)?
+    let duration: Duration
+    /// How many bytes of content the last request and its response had on the wire; nil if no server answered the task.
+    let transferred: (sent: UInt64, received: UInt64)?
+    /// The number of requests after the first.
+    let resends: Int
+
+    var isCancelled: Bool { (error as? URLError)?.code == .cancelled }
+
+    /// The failure in words, without a URL. The description and the user info of an error may contain the URL.
+    var failure: String? { error.map { ($0 as? URLError)?.particulars ?? errorType(of: $0) } }
+
+    private func errorType(of error: any Error) -> String {
+        let known = error as NSError
+        return "\(known.domain) \(known.code)"
+    }
+
+    /// OpenTelemetry's `error.type`, which has few values; nil if the task succeeded with a status below 400.
+    var errorType: String? {
+        if let error { return errorType(of: error) }
+        return status.flatMap { $0 >= 400 ? "\($0)" : nil }
+    }
 }

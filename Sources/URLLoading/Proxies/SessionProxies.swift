@@ -24,8 +24,7 @@ struct SessionProxies: Sendable {
         environment: @autoclosure () -> ProxyEnvironment.Settings = SessionProxies.environment
     ) {
         if let dictionary {
-            let settings = ProxyDictionary(dictionary)
-            self.init(http: settings.http, https: settings.https, exceptions: settings.exceptions)
+            self.init(dictionary: dictionary)
         } else {
             let settings = environment()
             self.init(
@@ -98,6 +97,74 @@ struct SessionProxies: Sendable {
     func fault(for scheme: Origin.Scheme, _ host: String) -> ProxyFault? {
         guard let fault = scheme == .https ? https : http, !configuration.exceptions.covers(host) else { return nil }
         return fault
+    }
+}
+
+/// Reads `connectionProxyDictionary` by CFNetwork's keys.
+extension SessionProxies {
+    fileprivate init(dictionary: [AnyHashable: Any]) {
+        let list = dictionary[kCFNetworkProxiesExceptionsList]
+        func proxy(_ name: String) -> Result<Proxy?, ProxyFault> {
+            Result { () throws(ProxyFault) in
+                if list != nil, !(list is [String]) {
+                    throw SessionProxies.fault(kCFNetworkProxiesExceptionsList, "is no array of strings")
+                }
+                if try SessionProxies.isSet(dictionary, "ProxyAutoConfigEnable") {
+                    throw SessionProxies.fault("ProxyAutoConfigEnable", "asks for a script, and none is run here")
+                }
+                if let own = try SessionProxies.proxy(dictionary, .http, name) { return own }
+                return try SessionProxies.proxy(dictionary, .socks5h, "SOCKS")
+            }
+        }
+        let exceptions = ProxyExceptions(domains: list as? [String] ?? [])
+        self.init(http: proxy("HTTP"), https: proxy("HTTPS"), exceptions: exceptions)
+    }
+
+    /// Returns the proxy; nil if none is to be used.
+    private static func proxy(
+        _ dictionary: [AnyHashable: Any],
+        _ kind: Proxy.Kind,
+        _ name: String
+    ) throws(ProxyFault) -> Proxy? {
+        guard try isSet(dictionary, name + "Enable") else { return nil }
+        guard let given = dictionary[name + "Proxy"] else { throw fault(name + "Proxy", "is missing") }
+        guard let text = given as? String, !text.isEmpty else { throw fault(name + "Proxy", "is empty, or no string") }
+        guard !text.contains("://") else {
+            throw fault(name + "Proxy", "is a URL, and should be a host's name or address")
+        }
+        let host: URLHost
+        do throws(URLHost.Problem) {
+            host = try URLHost(text)
+        } catch {
+            throw fault(name + "Proxy", "is no host: \(error)")
+        }
+        var credentials: Credentials?
+        if let user = dictionary[kCFProxyUsernameKey] as? String {
+            credentials = Credentials(user: user, password: dictionary[kCFProxyPasswordKey] as? String ?? "")
+        }
+        return Proxy(kind, host: host, port: try port(dictionary, name + "Port"), credentials: credentials)
+    }
+
+    private static func isSet(_ dictionary: [AnyHashable: Any], _ key: String) throws(ProxyFault) -> Bool {
+        guard let given = dictionary[key] else { return false }
+        if let flag = given as? Bool { return flag }
+        guard let number = number(given) else { throw fault(key, "is neither a Boolean nor a number") }
+        return number != 0
+    }
+
+    /// Returns the port; nil for the default of the proxy's kind.
+    private static func port(_ dictionary: [AnyHashable: Any], _ key: String) throws(ProxyFault) -> UInt16? {
+        guard let given = dictionary[key] else { return nil }
+        guard let port = number(given).flatMap({ UInt16(exactly: $0) }), port > 0 else {
+            throw fault(key, "is no number from 1 to 65535")
+        }
+        return port
+    }
+
+    private static func number(_ value: Any) -> Int? { (value as? Int) ?? (value as? NSNumber)?.intValue }
+
+    private static func fault(_ key: String, _ reason: String) -> ProxyFault {
+        ProxyFault("connectionProxyDictionary: \(key) \(reason)")
     }
 }
 

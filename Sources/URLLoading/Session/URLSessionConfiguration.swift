@@ -341,16 +341,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
 extension URLSessionConfiguration {
     /// The observers of the session's tasks.
-    var observers: [any SessionObserver] {
-        var all: [any SessionObserver] = []
+    var observers: [SessionObserver] {
+        var all: [SessionObserver] = []
         #if SwiftLog
-        if let logger { all.append(SessionLog(logger: logger, showsQueries: observesQueries)) }
+        if let logger { all.append(TaskLog.observer(logger, showsQueries: observesQueries)) }
         #endif
         #if SwiftMetrics
-        if let metricsFactory { all.append(SessionMeter(factory: metricsFactory)) }
+        if let metricsFactory { all.append(TaskMeter.observer(metricsFactory)) }
         #endif
         #if SwiftDistributedTracing
-        if let tracer { all.append(SessionTracer(tracer: tracer, showsQueries: observesQueries)) }
+        if let tracer { all.append(ClientSpan.observer(tracer, showsQueries: observesQueries)) }
         #endif
         return all
     }

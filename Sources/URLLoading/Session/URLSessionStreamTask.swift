@@ -51,17 +51,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         maxLength maxBytes: Int,
         timeout: TimeInterval
     ) async throws -> (Data?, Bool) {
-        let number = channel.number()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let reply = TaskReply<(Data?, Bool)>.awaited { continuation.resume(with: $0) }
-                channel.ask(.read(reading(number, minBytes, maxBytes, timeout, reply)))
-                // The Swift task was cancelled before there was a read to take back.
-                if Task.isCancelled { channel.takeBack(number) }
-            }
-        } onCancel: {
-            channel.takeBack(number)
-        }
+        try await channel.wait { .read(self.reading($0, minBytes, maxBytes, timeout, $1)) }
     }
 
     private func reading(
@@ -100,14 +90,14 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
             case .failure(let error): completionHandler(error)
             }
         }
-        channel.ask(.write(StreamWriting(data: data, timeout: timeout, reply: reply)))
+        channel.ask(.write(data, timeout: timeout, reply))
     }
 
     /// Writes bytes, as an asynchronous function.
     open func write(_ data: Data, timeout: TimeInterval) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let reply = TaskReply<Void>.awaited { continuation.resume(with: $0) }
-            channel.ask(.write(StreamWriting(data: data, timeout: timeout, reply: reply)))
+            channel.ask(.write(data, timeout: timeout, reply))
         }
     }
 

@@ -59,7 +59,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// task with `URLError.dataLengthExceedsMaximum`. 1 MiB by default; a change applies from the next frame on.
     open var maximumMessageSize: Int {
         get { channel.facts.maximumMessageSize }
-        set { channel.setMaximumMessageSize(newValue) }
+        set {
+            channel.change { $0.maximumMessageSize = newValue }
+            channel.ask(.limit(newValue))
+        }
     }
 
     /// The code in the server's close frame; `invalid` before that. Codes without a case of their own read as

@@ -1,7 +1,6 @@
 internal import CUncurlZlib
 internal import Glibc
 internal import UncurlReactor
-internal import UncurlText
 
 /// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises
 /// that the file was not changed since. It does not protect against a deliberate change.
@@ -11,6 +10,8 @@ struct ContentSum: Hashable, Sendable {
     private(set) var checksum: UInt32 = 0
 
     init() {}
+
+    init(of octets: Span<UInt8>) { add(octets) }
 
     init(length: Int64, checksum: UInt32) {
         self.length = length
@@ -76,37 +77,16 @@ struct ContentSum: Hashable, Sendable {
     }
 
     private static let pieceSize: Int64 = 1 << 20
+}
 
-    // MARK: As octets
+extension ContentSum: Kept {
+    /// The length of the file of a sum.
+    static let fileLength = StoreRecord.headerLength + 2 * StoreRecord.numberLength
 
-    static let digitCount = 8
-
-    /// The checksum of octets, in hexadecimal digits.
-    static func digits(of octets: Span<UInt8>) -> [UInt8] {
-        var sum = ContentSum()
-        sum.add(octets)
-        return stride(from: 28, through: 0, by: -4).map { Hex.lower(UInt8(sum.checksum >> UInt32($0) & 15)) }
-    }
-
-    static let encodedLength = 16
-
-    /// The length, the checksum, and the CRC-32 of both.
-    var encoded: [UInt8] {
-        var writer = OctetWriter()
-        writer.put(length)
-        writer.put(checksum)
-        var own = ContentSum()
-        own.add(writer.bytes.span)
-        writer.put(own.checksum)
-        return writer.bytes
-    }
-
-    /// Nil for octets that ``encoded`` has not made.
-    init?(encoded: [UInt8]) {
-        var reader = OctetReader(encoded[...])
-        guard let length = try? reader.number(), let checksum = try? reader.word(), length >= 0 else { return nil }
-        self.init(length: length, checksum: checksum)
-        guard self.encoded == encoded else { return nil }
+    static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(StoreFile.Fault) -> ContentSum {
+        let sum = ContentSum(length: try record.row(sum?.length), checksum: try record.row(sum?.checksum))
+        guard sum.length >= 0 else { throw .damaged }
+        return sum
     }
 }
 

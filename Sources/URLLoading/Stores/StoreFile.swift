@@ -7,6 +7,12 @@ internal import UncurlReactor
 enum StoreFile {
     struct Fault: Error, Hashable, CustomStringConvertible {
         let code: CInt
+
+        /// The file is no record of ours, or only a part of one. The system has no such error.
+        static let damaged = Fault(code: -1)
+        /// Another process holds the lock.
+        static let busy = Fault(code: EBUSY)
+
         var description: String { unsafe String(cString: strerror(code)) }
 
         /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not
@@ -176,7 +182,7 @@ enum StoreFile {
         while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR || errno == EWOULDBLOCK else { throw Fault(code: errno) }
             guard let end else { continue }
-            if ContinuousClock.now >= end { throw Fault(code: EBUSY) }
+            if ContinuousClock.now >= end { throw .busy }
             usleep(2_000)
         }
         return try body()
@@ -286,4 +292,48 @@ enum StoreFile {
 
     /// Sets a file's time to now: the file used last is evicted last.
     static func touch(_ path: String) { _ = unsafe utimensat(AT_FDCWD, path, nil, 0) }
+}
+
+extension StoreFile.State: Kept {
+    static func keep(_ state: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+        Self(
+            inode: try record.row(state?.inode),
+            size: try record.row(state?.size),
+            seconds: try record.row(state?.seconds),
+            nanoseconds: try record.row(state?.nanoseconds)
+        )
+    }
+}
+
+/// The directories of this program's stores, by the XDG Base Directory Specification 0.8.
+extension StoreFile {
+    /// For what can be deleted at any time: `$XDG_CACHE_HOME/<program>`, mostly `~/.cache/<program>`.
+    static var cacheDirectory: String { base("XDG_CACHE_HOME", "/.cache") + "/" + program }
+
+    /// For what a program remembers from one run to the next: `$XDG_STATE_HOME/<program>`, mostly
+    /// `~/.local/state/<program>`.
+    static var stateDirectory: String { base("XDG_STATE_HOME", "/.local/state") + "/" + program }
+
+    /// The directory of the folders of background sessions.
+    ///
+    /// - Parameter base: the parent directory; nil for ``stateDirectory``.
+    static func background(in base: String?) -> String { (base ?? stateDirectory) + "/background" }
+
+    /// For what is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.
+    static var dataDirectory: String { data(of: program) }
+
+    /// The directory of what several programs share: `$XDG_DATA_HOME/<folder>`.
+    static func data(of folder: String) -> String { base("XDG_DATA_HOME", "/.local/share") + "/" + folder }
+
+    private static func base(_ variable: String, _ usual: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        // "If an implementation encounters a relative path … it should consider the path invalid and ignore it."
+        return environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory() + usual
+    }
+
+    /// The program's name as one path component: nothing in a name may lead elsewhere.
+    private static var program: String {
+        let name = ProcessInfo.processInfo.processName.replacingOccurrences(of: "/", with: "_")
+        return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
+    }
 }

@@ -137,7 +137,7 @@ extension Attempt {
 
     /// Returns the step after the delegate's answer to a challenge; nil for a request without a URL.
     mutating func reply(
-        _ answer: UserQuestion.SenderAnswer,
+        _ answer: ChallengeSender.Reply,
         to question: ChallengeQuestion,
         proposing proposed: URLCredential?,
         _ engine: SessionEngine

@@ -8,14 +8,14 @@ internal import UncurlSemantics
 final class LoopHome: SessionHome {
     private let security: SessionSecurity
     private let background: BackgroundSession?
-    private let observers: [any SessionObserver]
+    private let observers: [SessionObserver]
     /// Where the session's credentials come from.
     private let storage: URLCredentialStorage?
     /// The session's part on its loop, or the reason why there is none.
     private let engine: Result<LoopBound<SessionEngine>, Errno>
 
     /// - Parameter observers: nil for those of the configuration.
-    init(_ configuration: URLSessionConfiguration, hasDelegate: Bool, observers: [any SessionObserver]? = nil) {
+    init(_ configuration: URLSessionConfiguration, hasDelegate: Bool, observers: [SessionObserver]? = nil) {
         let settings = SessionSettings(configuration)
         let security = SessionSecurity(settings, hasDelegate: hasDelegate)
         let background =

@@ -221,7 +221,7 @@ extension Attempt {
         }
         guard let sent = try? builder.build(to: place).1 else { return plain }
         let expected = security.expectedIdentity(for: place.origin) {
-            IdentityQuestion.storedDigest(for: place.origin, session)
+            ConnectionQuestion.storedDigest(for: place.origin, session)
         }
         return selecting(sent, credentials, expected, security)
     }

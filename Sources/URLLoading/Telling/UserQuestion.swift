@@ -8,7 +8,6 @@ enum UserQuestion {
         @Sendable (
             URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>
         ) -> Void
-    typealias SenderAnswer = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
     static func delayed(_ request: URLRequest) -> Put<(URLSession.DelayedRequestDisposition, URLRequest?)> {
         { session, task, delegate, answer in
@@ -39,7 +38,7 @@ enum UserQuestion {
         _ proposed: URLCredential?,
         _ failures: Int,
         _ response: URLResponse?
-    ) -> Put<SenderAnswer> {
+    ) -> Put<ChallengeSender.Reply> {
         { session, task, delegate, answer in
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: space,
@@ -47,14 +46,14 @@ enum UserQuestion {
                 previousFailureCount: failures,
                 failureResponse: response,
                 error: nil,
-                sender: ChallengeSender { answer.give($0.reply) }
+                sender: ChallengeSender { answer.give($0) }
             )
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
         }
     }
 
     /// Passes on the challenge that a `URLProtocol` class has made.
-    static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<SenderAnswer> {
+    static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<ChallengeSender.Reply> {
         { session, task, delegate, answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
         }
@@ -91,7 +90,7 @@ enum UserQuestion {
 extension ChallengeQuestion {
     /// Returns the delegate's answer as the rules know it, and the credential in it.
     func reply(
-        _ answer: UserQuestion.SenderAnswer,
+        _ answer: ChallengeSender.Reply,
         proposing proposed: URLCredential?
     ) -> (ChallengeReply, URLCredential?) {
         switch answer.disposition {
@@ -118,7 +117,7 @@ extension ChallengeQuestion {
 
 extension URLAuthenticationChallengeSender {
     /// Tells a `URLProtocol` class how the delegate has answered its challenge.
-    func pass(on answer: UserQuestion.SenderAnswer, to challenge: URLAuthenticationChallenge) {
+    func pass(on answer: ChallengeSender.Reply, to challenge: URLAuthenticationChallenge) {
         switch (answer.disposition, answer.credential) {
         case (.useCredential, let credential?): use(credential, for: challenge)
         case (.useCredential, nil): continueWithoutCredential(for: challenge)

@@ -27,72 +27,40 @@ struct UploadResumeData: Sendable {
         self.content = content
     }
 
-    private enum Key {
-        static let version = "NSURLSessionResumeInfoVersion"
-        static let request = "URLLoadingUploadRequest"
-        static let resource = "URLLoadingUploadResource"
-        static let draft = "URLLoadingUploadDraft"
-        static let data = "URLLoadingUploadData"
-        static let path = "URLLoadingUploadPath"
-        /// Inode, size, seconds, nanoseconds.
-        static let state = "URLLoadingUploadFileState"
-        /// The key of ``URLRequest/hasLeftOrigin``; absent if it is false.
-        static let hasLeftOrigin = "URLLoadingUploadHasLeftOrigin"
-    }
-
-    private static let version = 1
-
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
-        guard let list = XMLPropertyList.readSealed(data),
-            list[Key.version] as? Int == UploadResumeData.version,
-            let octets = list[Key.request] as? Data,
-            let draft = (list[Key.draft] as? Int).flatMap({ UploadDraft(rawValue: $0) }),
-            let resource = (list[Key.resource] as? String).flatMap({ URL(string: $0) }), WebOrigin(resource) != nil
+        guard let read = StoreRecord.value(of: Array(data), .upload, as: Self.self),
+            WebOrigin(read.resource) != nil
         else { return nil }
-        guard let values = OctetReader.request(octets) else { return nil }
-        request = URLRequest(storage: RequestStorage(values))
-        request.values.hasLeftOrigin = list[Key.hasLeftOrigin] as? Bool == true
-        self.resource = resource
-        self.draft = draft
-        if let path = list[Key.path] as? String {
-            content = .file(path, (list[Key.state] as? [Int]).flatMap { StoreFile.State(numbers: $0) })
-        } else if let data = list[Key.data] as? Data {
-            content = .data(data)
-        } else {
-            content = .stream
-        }
+        self = read
     }
 
-    var data: Data? {
-        var list: [String: Any] = [
-            Key.version: UploadResumeData.version, Key.request: Data(OctetWriter.octets(of: request)),
-            Key.resource: resource.absoluteString, Key.draft: draft.rawValue,
-        ]
-        if request.hasLeftOrigin { list[Key.hasLeftOrigin] = true }
-        switch content {
-        case .data(let data): list[Key.data] = data
-        case .file(let path, let state):
-            list[Key.path] = path
-            if let state { list[Key.state] = state.numbers }
-        case .stream: break
-        }
-        return XMLPropertyList.sealed(list)
+    var data: Data? { StoreRecord.file(.upload, of: self).map { Data($0) } }
+}
+
+extension UploadResumeData: Kept {
+    static func keep(
+        _ data: UploadResumeData?,
+        in record: inout StoreRecord
+    ) throws(StoreFile.Fault) -> UploadResumeData {
+        UploadResumeData(
+            request: URLRequest(storage: RequestStorage(try record.row(data?.request.values.forResumption))),
+            resource: try record.row(data?.resource),
+            draft: try record.row(one: data?.draft),
+            content: try record.row(data?.content)
+        )
     }
 }
 
-extension StoreFile.State {
-    /// The state as a property list holds it.
-    var numbers: [Int] { [Int(bitPattern: UInt(inode)), Int(size), Int(seconds), Int(nanoseconds)] }
-
-    /// Nil for a list of another length than that of ``numbers``.
-    init?(numbers: [Int]) {
-        guard numbers.count == 4 else { return nil }
-        self.init(
-            inode: UInt64(UInt(bitPattern: numbers[0])),
-            size: Int64(numbers[1]),
-            seconds: Int64(numbers[2]),
-            nanoseconds: Int64(numbers[3])
-        )
+extension UploadResumeData.Content: Kept {
+    static func keep(_ content: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+        var (path, state, data): (String?, StoreFile.State?, Data?)
+        switch content {
+        case .file(let file, let known)?: (path, state) = (file, known)
+        case .data(let octets)?: data = octets
+        case .stream?, nil: break
+        }
+        if let path = try record.row(optional: path) { return .file(path, try record.row(optional: state)) }
+        return try record.row(optional: data).map { .data($0) } ?? .stream
     }
 }

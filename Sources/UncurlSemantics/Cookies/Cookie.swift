@@ -29,7 +29,7 @@ public struct Cookie: Sendable, Hashable, Codable {
 
     /// Name and value as the server sent them, with the equals sign between them, if that is no UTF-8 (RFC 9110 §5.5).
     /// The field then holds this, and ``name`` and ``value`` are repaired. Nil for other cookies.
-    var pair: [UInt8]?
+    package var pair: [UInt8]?
 
     // Properties of RFC 2965. Only the ports have a meaning today.
     /// The version: 0, or 1 for a cookie of RFC 2965.

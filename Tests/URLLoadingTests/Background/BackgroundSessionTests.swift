@@ -41,6 +41,8 @@ struct BackgroundSessionTests {
 
     private var names: [String] { ((try? StoreFile.names(in: base.path + "/background/id-test")) ?? []).sorted() }
 
+    private static func file(of sum: ContentSum) -> Data { Data(StoreRecord.file(.sum, of: sum) ?? []) }
+
     private func isEmpty() async { await until { names == ["lock"] } }
 
     /// The records of an ended process.
@@ -49,7 +51,6 @@ struct BackgroundSessionTests {
         let number = try (folder.contents().records.last?.number ?? 0) + 1
         var record = BackgroundRecord(
             number: number,
-            kind: .download,
             request: URLRequest(url: try url("about:blank")),
             priority: 0.75,
             expectsToSend: -1,
@@ -76,7 +77,7 @@ struct BackgroundSessionTests {
         _ = FileManager.default.createFile(atPath: path, contents: Data(octets))
         var sum = ContentSum()
         sum.add(octets.span)
-        let ledger = FileManager.default.createFile(atPath: SumLedger.path(beside: path), contents: Data(sum.encoded))
+        let ledger = FileManager.default.createFile(atPath: SumLedger.path(beside: path), contents: Self.file(of: sum))
         #expect(ledger)
         return BackgroundRecord.Part(path: path, validator: validator, expected: expected, boot: boot)
     }
@@ -454,7 +455,6 @@ struct BackgroundSessionTests {
         try leave { record, folder in
             record = BackgroundRecord(
                 number: 1,
-                kind: .upload,
                 request: try request(server),
                 priority: 0.5,
                 expectsToSend: -1,
@@ -541,7 +541,7 @@ struct BackgroundSessionTests {
             case "longer": octets.insert(0, at: 10)
             case "shorter": octets.removeLast()
             case "no sum": SumLedger.remove(beside: path)
-            default: try StoreFile.replace(SumLedger.path(beside: path), with: ContentSum().encoded, isDurable: false)
+            default: try Self.file(of: ContentSum()).write(to: URL(fileURLWithPath: SumLedger.path(beside: path)))
             }
             try StoreFile.replace(path, with: octets, isDurable: false)
         }
@@ -715,7 +715,6 @@ struct BackgroundSessionTests {
         try leave { record, folder in
             record = BackgroundRecord(
                 number: 1,
-                kind: .upload,
                 request: try request(server),
                 priority: 0.5,
                 expectsToSend: -1,
@@ -946,7 +945,6 @@ struct BackgroundSessionTests {
             request.httpMethod = "PUT"
             record = BackgroundRecord(
                 number: 5,
-                kind: .upload,
                 request: request,
                 priority: 0.5,
                 expectsToSend: -1,

@@ -18,9 +18,9 @@ struct DiskCacheTests {
 
     private func holds(_ cache: DiskCache, _ key: CacheKey) -> String {
         switch cache.holds(key) {
-        case .no: "no"
-        case .waiting: "waiting"
-        case .maybe: "maybe"
+        case .nothing: "no"
+        case .response: "waiting"
+        case .onDisk: "maybe"
         }
     }
 
@@ -53,12 +53,12 @@ struct DiskCacheTests {
         cache().store(try entry(1), for: key(1), now: Date())
         let later = cache()
         for _ in 0..<3 {
-            guard case .maybe = later.holds(key(1), isExact: false) else { return #expect(Bool(false)) }
+            guard case .onDisk = later.holds(key(1), isExact: false) else { return #expect(Bool(false)) }
         }
         #expect(later.read(key(1)) != nil)
         later.store(try entry(2), for: key(2), now: Date())
-        guard case .maybe = later.holds(key(2), isExact: false) else { return #expect(Bool(false)) }
-        guard case .no = later.holds(key(3), isExact: false) else { return #expect(Bool(false)) }
+        guard case .onDisk = later.holds(key(2), isExact: false) else { return #expect(Bool(false)) }
+        guard case .nothing = later.holds(key(3), isExact: false) else { return #expect(Bool(false)) }
     }
 
     @Test("files are readable by their owner alone, and the directory holds only entries")

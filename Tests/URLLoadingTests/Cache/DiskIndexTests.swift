@@ -17,12 +17,12 @@ struct DiskIndexTests {
     @Test("the least recently used entries are evicted until an eighth is free")
     func victims() {
         var index = DiskIndex()
-        for number in 0..<20 { index.set("\(number)", DiskIndex.Entry(size: 10, used: Int64(number))) }
+        for number in 0..<20 { index.set("\(number)", (size: 10, used: Int64(number))) }
         index.touch("0", 100)
         #expect(index.usage == 200 && index.victims(toFit: 200).isEmpty)
         #expect(index.victims(toFit: 160) == ["1", "2", "3", "4", "5", "6"])
         #expect(Set(index.victims(toFit: 0)).count == 20)
-        index.set("3", DiskIndex.Entry(size: 1, used: 3))
+        index.set("3", (size: 1, used: 3))
         index.remove("4")
         index.remove("4")
         #expect(index.usage == 181)
@@ -31,8 +31,8 @@ struct DiskIndexTests {
     @Test("an entry that was just stored is not evicted for the free eighth, but if it does not fit at all")
     func large() {
         var index = DiskIndex()
-        index.set("old", DiskIndex.Entry(size: 10, used: 1))
-        index.set("new", DiskIndex.Entry(size: 95, used: 2))
+        index.set("old", (size: 10, used: 1))
+        index.set("new", (size: 95, used: 2))
         #expect(index.victims(toFit: 100) == ["old"])
         #expect(index.victims(toFit: 90) == ["old", "new"])
     }
@@ -67,7 +67,7 @@ struct DiskIndexTests {
         let now = try #require(StoreFile.state(folder.path)).time
         var index = try DiskIndex.read(folder.path, now: now)
         #expect(folder.names == [name])
-        index.set("later", DiskIndex.Entry(size: 1, used: now + 1))
+        index.set("later", (size: 1, used: now + 1))
         #expect(index.victims(toFit: 1) == [name])
     }
 }

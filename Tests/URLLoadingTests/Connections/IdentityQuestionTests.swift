@@ -142,7 +142,7 @@ struct IdentityQuestionTests {
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
         let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
         let security = SessionSecurity(SessionSettings(configuration), hasDelegate: false)
-        IdentityQuestion.choice(of: session)(request, origin, security) { answer, isStored in
+        ConnectionQuestion.choice(of: session)(request, origin, security) { answer, isStored in
             #expect(isStored)
             asked.withLock { $0 = answer }
         }

@@ -34,7 +34,7 @@ struct SessionSecurityTests {
     @Test("of thousands of servers trusted in spite of their certificates, none counts as trusted by it afterwards")
     func excused() throws {
         let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
-        security.ask(.init(judge: { $4(.accept) }, choice: { $3(.configured, false) }, limit: { _, _ in nil }))
+        security.ask((judge: { $4(.accept) }, choice: { $3(.configured, false) }, limit: { _, _ in nil }))
         let stranger = try stranger
         for number in 0..<5_000 {
             security.evaluate(stranger, of: try origin(number)) { _ in }
@@ -50,7 +50,7 @@ struct SessionSecurityTests {
         let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
         let isStored = Mutex(true)
         security.ask(
-            .init(
+            (
                 judge: { $4(.builtIn) },
                 choice: { _, _, _, answer in answer(.show(identity), isStored.withLock { $0 }) },
                 limit: { _, _ in nil }

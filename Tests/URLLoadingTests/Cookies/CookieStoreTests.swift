@@ -99,7 +99,7 @@ struct CookieStoreTests {
     @Test("changes reach the file without a call of flush")
     func eventually() async throws {
         set(store, "a")
-        while (try? folder.file.read().entries)?.count != 1 { await Task.yield() }
+        while (try? folder.file.read())?.count != 1 { await Task.yield() }
     }
 
     @Test(
@@ -174,7 +174,7 @@ struct CookieStoreTests {
         try data.write(to: URL(filePath: folder.file.path))
         let second = store
         #expect(content(second).isEmpty)
-        #expect(second.failure == .corrupt)
+        #expect(second.failure == .damaged)
         // Who had read it before knows better.
         #expect(content(first) == ["a": "v"])
         set(second, "b")
@@ -182,7 +182,7 @@ struct CookieStoreTests {
         #expect(second.failure == nil)
         #expect(content(store) == ["b": "v"])
         #expect(folder.names == ["jar.json", "jar.json.damaged", "jar.json.lock"])
-        #expect(try Data(contentsOf: URL(filePath: folder.file.damagedPath)) == data)
+        #expect(try Data(contentsOf: URL(filePath: StoreFile.damagedPath(of: folder.file.path))) == data)
     }
 
     @Test("a file that cannot be read is not overwritten, and cookies are kept in memory until it can be")
@@ -197,8 +197,8 @@ struct CookieStoreTests {
         for name in ["b", "c"] {
             set(second, name)
             second.flush()
-            #expect(second.failure == .file(StoreFile.Fault(code: EFBIG)))
-            #expect(folder.file.state()?.size == Int64(size))
+            #expect(second.failure == StoreFile.Fault(code: EFBIG))
+            #expect(folder.file.state?.size == Int64(size))
         }
         #expect(folder.names == ["jar.json", "jar.json.lock"])
         try FileManager.default.removeItem(atPath: folder.file.path)
@@ -217,7 +217,7 @@ struct CookieStoreTests {
         first.flush()
         #expect(folder.names == ["jar.json", "jar.json.damaged", "jar.json.lock"])
         var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
-        #expect(utimes(folder.file.damagedPath, &times) == 0)
+        #expect(utimes(StoreFile.damagedPath(of: folder.file.path), &times) == 0)
         #expect(content(store) == ["a": "v", "b": "v"])
         #expect(folder.names == ["jar.json", "jar.json.lock"])
     }
@@ -252,17 +252,14 @@ struct CookieStoreTests {
         set(store, "a")
         store.flush()
         #expect(content(store) == ["a": "v"])
-        guard case .file = store.failure else {
-            Issue.record("no failure")
-            return
-        }
+        #expect(store.failure != nil && store.failure != .damaged)
     }
 
     @Test("a lock that another process holds is waited for no longer than the limit, and nothing is lost")
     func locked() throws {
         let store = store
         set(store, "a")
-        try folder.file.locked(upTo: .seconds(1)) { () throws(CookieFile.Failure) in
+        try folder.file.locked(upTo: .seconds(1)) { () throws(StoreFile.Fault) in
             store.flush(upTo: .zero)
             #expect(store.failure == .busy)
         }
@@ -280,7 +277,7 @@ struct CookieStoreTests {
         )
         entry.cookie.expires = 5
         let file = folder.file
-        _ = try file.locked(upTo: .seconds(1)) { () throws(CookieFile.Failure) in try file.write([entry]) }
+        _ = try file.locked(upTo: .seconds(1)) { () throws(StoreFile.Fault) in try file.write([entry]) }
         #expect(content(store).isEmpty)
     }
 }

@@ -251,14 +251,14 @@ struct HTTPCookieStorageTests {
 
     @Test("files lie in a folder below the user's data, whatever the group's identifier")
     func paths() {
-        let shared = CookieStores.sharedPath
+        let shared = CookieStore.sharedPath
         for identifier in ["../../etc", "..", ".", "", "a/b"] {
-            let path = CookieStores.path(ofGroup: identifier)
+            let path = CookieStore.path(ofGroup: identifier)
             let base = path.split(separator: "/").dropLast(2)
             #expect(base.elementsEqual(shared.split(separator: "/").dropLast(2)), "\(path)")
             #expect(!path.contains("/../") && !path.contains("/./") && !path.contains("//"))
         }
-        #expect(CookieStores.path(ofGroup: "a/b") != CookieStores.path(ofGroup: "a%2Fb"))
+        #expect(CookieStore.path(ofGroup: "a/b") != CookieStore.path(ofGroup: "a%2Fb"))
     }
 
     @Test(
@@ -269,8 +269,8 @@ struct HTTPCookieStorageTests {
         ]
     )
     func sharedPath(bundle: String, folder: String) {
-        let path = CookieStores.sharedPath(ofBundle: bundle)
-        #expect(path == StoreDirectories.data(of: folder) + "/.cookies.shared")
-        #expect(CookieStores.sharedPath == CookieStores.sharedPath(ofBundle: Bundle.main.bundlePath))
+        let path = CookieStore.sharedPath(ofBundle: bundle)
+        #expect(path == StoreFile.data(of: folder) + "/.cookies.shared")
+        #expect(CookieStore.sharedPath == CookieStore.sharedPath(ofBundle: Bundle.main.bundlePath))
     }
 }

@@ -9,12 +9,11 @@ struct ChallengeSenderTests {
         private let all = Mutex<[String]>([])
         var list: [String] { all.withLock { $0 } }
 
-        func add(_ answer: SenderAnswer) {
+        func add(_ answer: ChallengeSender.Reply) {
             let word =
-                switch answer {
-                case .use(let credential): "use \(credential.user ?? "")"
-                case .continueWithoutCredential: "continue"
-                case .cancel: "cancel"
+                switch answer.disposition {
+                case .useCredential: answer.credential.map { "use \($0.user ?? "")" } ?? "continue"
+                case .cancelAuthenticationChallenge: "cancel"
                 case .performDefaultHandling: "default"
                 case .rejectProtectionSpace: "reject"
                 }

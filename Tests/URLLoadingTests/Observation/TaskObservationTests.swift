@@ -9,21 +9,16 @@ import UncurlTestServer
 @Suite("Observed tasks", .timeLimit(.minutes(5)))
 struct TaskObservationTests {
     /// Cancels the task that begins, and returns when the task has ended.
-    private final class Canceller: SessionObserver {
+    private final class Canceller: Sendable {
         let task = Word<URLSessionTask>()
         let events = Sightings<TaskEvent>()
 
-        private struct Listener: TaskObserver {
-            let events: Sightings<TaskEvent>
-            func note(_ event: TaskEvent) { events.add(event) }
-        }
-
-        func begins(_ observed: ObservedTask) -> any TaskObserver {
+        func begins(_ observed: ObservedTask) -> TaskObserver {
             if let task = task.value {
                 task.cancel()
                 _ = Eventually.holds { task.state == .completed }
             }
-            return Listener(events: events)
+            return TaskObserver { [events] in events.add($0) }
         }
     }
 
@@ -33,7 +28,7 @@ struct TaskObservationTests {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
         let observer = Canceller()
-        let home = LoopHome(.isolated, hasDelegate: false, observers: [observer])
+        let home = LoopHome(.isolated, hasDelegate: false, observers: [{ observer.begins($0) }])
         defer { home.shutDown() }
         let task = session.dataTask(with: try url(server.url("/bytes/1")))
         observer.task.give(task)

@@ -13,14 +13,23 @@ struct StoreTortureTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let whole: [UInt8]
-        let content: [UInt8]
         let read: @Sendable ([UInt8]) -> Bool
-        let seal: @Sendable ([UInt8]) -> [UInt8]?
+
+        init(_ description: String, _ whole: [UInt8], _ read: @escaping @Sendable ([UInt8]) -> Bool) {
+            (testDescription, self.whole, self.read) = (description, whole, read)
+        }
+
+        var content: ArraySlice<UInt8> { whole[StoreRecord.headerLength...] }
+
+        /// Puts a true checksum in front of other content.
+        func sealed(_ content: some Sequence<UInt8>) -> [UInt8] { sealedRecord(whole, content) }
     }
 
     static let kinds: [Kind] = {
         do {
-            return [try record(), try cookies(), try credentials(), try entry(), try ledger()]
+            return [
+                try record(), try cookies(), try credentials(), try entry(), try ledger(), try download(), try upload(),
+            ]
         } catch {
             Issue.record("a file cannot be made: \(error)")
             return []
@@ -36,7 +45,6 @@ struct StoreTortureTests {
         request.mainDocumentURL = try url("http://main.test/")
         var record = BackgroundRecord(
             number: 3,
-            kind: .upload,
             request: request,
             priority: 0.75,
             expectsToSend: 4,
@@ -72,14 +80,7 @@ struct StoreTortureTests {
         #expect(back.request.allHTTPHeaderFields == ["X-API-Key": "secret"] && back.request.timeoutInterval == 7)
         #expect(back.outcome?.resumeData == Data("resume".utf8) && back.begun == record.begun)
         #expect(back.upload?.resource == record.upload?.resource && back.upload?.file == record.upload?.file)
-        let seal = StoreSeal(kind: 1, format: 3)
-        return Kind(
-            testDescription: "record",
-            whole: whole,
-            content: Array(whole[StoreSeal.length...]),
-            read: { BackgroundRecord($0) != nil },
-            seal: { seal.closed($0) }
-        )
+        return Kind("record", whole) { BackgroundRecord($0) != nil }
     }
 
     private static func cookies() throws -> Kind {
@@ -88,15 +89,9 @@ struct StoreTortureTests {
         cookie.ports = [80]
         cookie.sameSite = .lax
         let entries = [CookieJar.Entry(cookie: cookie, creation: 1, lastAccess: 2)]
-        let whole = try #require(CookieFile.encode(entries))
-        #expect(CookieFile.decode(whole) == entries)
-        return Kind(
-            testDescription: "cookies",
-            whole: whole,
-            content: Array(try #require(SealedJSON.content(of: whole))),
-            read: { CookieFile.decode($0) != nil },
-            seal: { SealedJSON.closed($0) }
-        )
+        let whole = try #require(StoreRecord.file(.cookies, of: entries))
+        #expect(StoreRecord.value(of: whole, .cookies) == entries)
+        return Kind("cookies", whole) { StoreRecord.value(of: $0, .cookies, as: [CookieJar.Entry].self) != nil }
     }
 
     private static func credentials() throws -> Kind {
@@ -104,15 +99,11 @@ struct StoreTortureTests {
         var table = CredentialTable()
         let proof = Credential.Proof.password(user: "alice", password: "päss")
         _ = table.setDefault(Credential(proof: proof, persistence: .permanent), for: space)
-        let whole = try #require(CredentialFile.encode(table))
-        #expect(CredentialFile.decode(whole) == table)
-        return Kind(
-            testDescription: "credentials",
-            whole: whole,
-            content: Array(try #require(SealedJSON.content(of: whole))),
-            read: { CredentialFile.decode($0) != nil },
-            seal: { SealedJSON.closed($0) }
-        )
+        let whole = try #require(StoreRecord.file(.credentials, of: table))
+        #expect(StoreRecord.value(of: whole, .credentials) == table)
+        return Kind("credentials", whole) {
+            StoreRecord.value(of: $0, .credentials, as: CredentialTable.self) != nil
+        }
     }
 
     private static func entry() throws -> Kind {
@@ -120,35 +111,35 @@ struct StoreTortureTests {
         let entry = try CacheEntries.received(fields(("ETag", "\"a\""), ("Vary", "Accept")))
         let whole = try #require(CacheFile.encode(entry, for: key, stored: Date(timeIntervalSince1970: 1)))
         #expect(CacheFile.decode(whole, for: key) == entry)
-        let seal = StoreSeal(kind: 0, format: 2)
-        return Kind(
-            testDescription: "cache entry",
-            whole: whole,
-            content: Array(whole[StoreSeal.length...]),
-            read: { CacheFile.decode($0, for: key) != nil },
-            seal: { seal.closed($0) }
-        )
+        return Kind("cache entry", whole) { CacheFile.decode($0, for: key) != nil }
     }
 
     private static func ledger() throws -> Kind {
         var sum = ContentSum()
         sum.add(Array("content".utf8).span)
-        #expect(ContentSum(encoded: sum.encoded) == sum && sum.length == 7)
-        return Kind(
-            testDescription: "ledger",
-            whole: sum.encoded,
-            content: Array(sum.encoded.prefix(12)),
-            read: { ContentSum(encoded: $0) != nil },
-            seal: { content in
-                guard content.count == 12 else { return content }
-                var own = ContentSum()
-                own.add(content.span)
-                var writer = OctetWriter()
-                writer.append(content)
-                writer.put(own.checksum)
-                return writer.bytes
-            }
+        let whole = try #require(StoreRecord.file(.sum, of: sum))
+        #expect(StoreRecord.value(of: whole, .sum) == sum && sum.length == 7 && whole.count == ContentSum.fileLength)
+        return Kind("ledger", whole) { StoreRecord.value(of: $0, .sum, as: ContentSum.self) != nil }
+    }
+
+    private static func download() throws -> Kind {
+        let request = URLRequest(url: try url("http://alice@host.test/path?query"))
+        let data = ResumeData(request: request, validator: "\"v\"", path: "/tmp/part", received: 5, expected: 9)
+        let whole = try #require(data.data)
+        #expect(ResumeData(whole)?.data == whole)
+        return Kind("resume data", Array(whole)) { ResumeData(Data($0)) != nil }
+    }
+
+    private static func upload() throws -> Kind {
+        let data = UploadResumeData(
+            request: URLRequest(url: try url("http://host.test/path")),
+            resource: try url("http://host.test/uploads/7"),
+            draft: .six,
+            content: .file("/tmp/source", StoreFile.State(inode: 1, size: 9, seconds: -1, nanoseconds: 999_999_999))
         )
+        let whole = try #require(data.data)
+        #expect(UploadResumeData(whole)?.data == whole)
+        return Kind("upload", Array(whole)) { UploadResumeData(Data($0)) != nil }
     }
 
     /// Each with one bit the other way.
@@ -177,19 +168,27 @@ struct StoreTortureTests {
     }
 
     @Test("content that no program of ours has written is read, or refused, and ends no process", arguments: kinds)
-    func foreign(kind: Kind) throws {
-        let others = Array(flips(kind.content)) + (0..<kind.content.count).map { Array(kind.content[..<$0]) }
+    func foreign(kind: Kind) {
+        let content = Array(kind.content)
+        let others = Array(flips(content)) + (0..<content.count).map { Array(content[..<$0]) }
         var refused = 0
-        for content in others {
-            let bytes = try #require(kind.seal(content))
-            if !kind.read(bytes) { refused += 1 }
+        for other in others {
+            if !kind.read(kind.sealed(other)) { refused += 1 }
         }
         // Lengths and the like are of no sense then; a letter of a name is as good as another.
-        #expect(refused >= kind.content.count && refused < others.count)
+        #expect(refused >= content.count && refused < others.count)
     }
 
     @Test("a file of one kind is not read as one of another", arguments: kinds, kinds)
     func kind(written: Kind, read: Kind) {
         #expect(read.read(written.whole) == (written.testDescription == read.testDescription))
     }
+}
+
+/// Returns a file's header with a true checksum, and other content behind it.
+func sealedRecord(_ file: [UInt8], _ content: some Sequence<UInt8>) -> [UInt8] {
+    let content = Array(content)
+    let sum = ContentSum(of: content.span).checksum
+    let place = StoreRecord.headerLength - 4
+    return file.prefix(place) + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) } + content
 }

@@ -97,7 +97,6 @@ struct LeftOriginTests {
     func record(hasLeftOrigin: Bool) throws {
         var record = BackgroundRecord(
             number: 1,
-            kind: .download,
             request: URLRequest(url: try url("http://127.0.0.1/")),
             priority: 0.5,
             expectsToSend: -1,

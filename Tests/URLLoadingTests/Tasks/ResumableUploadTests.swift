@@ -311,12 +311,16 @@ struct ResumableUploadTests {
         configuration.timeoutIntervalForResource = 5
         let other = URLSession(configuration: configuration)
         defer { other.invalidateAndCancel() }
-        for (key, value) in [
-            ("NSURLSessionResumeInfoVersion", 2 as Any), ("URLLoadingUploadResource", "file:///etc/passwd"),
-        ] {
-            var list = try #require(XMLPropertyList.readSealed(data))
-            #expect(list.updateValue(value, forKey: key) != nil)
-            let changed = try #require(XMLPropertyList.sealed(list))
+        var version = data
+        version[7] += 1
+        let read = try #require(UploadResumeData(data))
+        let elsewhere = UploadResumeData(
+            request: read.request,
+            resource: try url("file:///etc/passwd"),
+            draft: read.draft,
+            content: read.content
+        )
+        for changed in [version, try #require(elsewhere.data)] {
             await #expect { try await other.upload(resumeFrom: changed) } throws: {
                 ($0 as? URLError)?.code == .unsupportedURL
             }

@@ -47,7 +47,7 @@ struct WebSocketEndTests {
             }
         }
         _ = try await farewell(recorder, queue, peer) { task in
-            task.channel.patience = .milliseconds(1)
+            task.channel.change { $0.patience = .milliseconds(1) }
             next(task)
         }
         try await heard(peer)
@@ -66,7 +66,7 @@ struct WebSocketEndTests {
         defer { peer.stop() }
         let (recorder, queue) = (Recorder(), OperationQueue())
         let task = try await farewell(recorder, queue, peer) { task in
-            task.channel.patience = .milliseconds(1)
+            task.channel.change { $0.patience = .milliseconds(1) }
             if isRead { task.receive { _ in recorder.note("0") } }
         }
         try await heard(peer)

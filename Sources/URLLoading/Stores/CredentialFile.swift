@@ -1,0 +1,132 @@
+internal import Foundation
+internal import UncurlText
+
+/// The permanent credentials of a program, on disk. **Passwords are in it unencrypted**; a program that wants them
+/// encrypted keeps them itself. Any number of processes may share it: each change is made to what the file holds at
+/// that time.
+typealias CredentialFile = SharedFile<CredentialTable>
+
+extension SharedFile<CredentialTable> {
+    init(path: String) { self.init(path: path, kind: .credentials, limit: CredentialStore.longestFile) }
+
+    /// Returns the credentials; none if there is no file. A file that is too long is damaged.
+    func table() throws(StoreFile.Fault) -> CredentialTable {
+        do throws(StoreFile.Fault) {
+            return try read() ?? CredentialTable()
+        } catch {
+            throw error.code == EFBIG ? .damaged : error
+        }
+    }
+
+    /// Makes a change to what the file holds, and returns the result and the state that the file has with it. A damaged
+    /// file counts as empty and is moved aside.
+    ///
+    /// - Throws: the disk's error: it may be full, or read-only. EBUSY: another process holds the lock. EFBIG: the file
+    ///   would be too long to be read.
+    func update(
+        _ change: (inout CredentialTable) -> Void
+    ) throws(StoreFile.Fault) -> (table: CredentialTable, state: StoreFile.State?) {
+        try locked { () throws(StoreFile.Fault) in
+            let before: CredentialTable
+            do throws(StoreFile.Fault) {
+                before = try table()
+            } catch .damaged {
+                setAside()
+                before = CredentialTable()
+            }
+            var table = before
+            change(&table)
+            // Read under the lock: later it may be the state of what another process has written.
+            return (table, table == before ? state : try write(table))
+        }
+    }
+}
+
+extension CredentialTable: Kept {
+    static func keep(
+        _ table: CredentialTable?,
+        in record: inout StoreRecord
+    ) throws(StoreFile.Fault) -> CredentialTable {
+        let written = table?.spaces.flatMap { space, credentials in
+            credentials.values.compactMap { Row($0, space, isDefault: table?.defaults[space] == $0) }
+        }
+        let rows = try record.row(written?.sorted { ($0.host, $0.port, $0.user) < ($1.host, $1.port, $1.user) })
+        var kept = CredentialTable()
+        for row in rows where row.isComparable {
+            let proof = Credential.Proof.password(user: row.user, password: row.password)
+            let credential = Credential(proof: proof, persistence: .permanent)
+            if row.isDefault {
+                _ = kept.setDefault(credential, for: row.space)
+            } else {
+                _ = kept.set(credential, for: row.space, isFirst: false)
+            }
+        }
+        return kept
+    }
+
+    /// A credential in the file.
+    struct Row: Kept {
+        var host: String
+        var port: Int
+        var isProxy: Bool
+        /// The server's protocol, or the proxy's kind.
+        var side: String?
+        var realm: String?
+        var method: String
+        var user: String
+        var password: String
+        var isDefault: Bool
+
+        static func keep(_ row: Row?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Row {
+            Row(
+                host: try record.row(row?.host),
+                port: try record.row(row?.port),
+                isProxy: try record.row(row?.isProxy),
+                side: try record.row(optional: row?.side),
+                realm: try record.row(optional: row?.realm),
+                method: try record.row(row?.method),
+                user: try record.row(row?.user),
+                password: try record.row(row?.password),
+                isDefault: try record.row(row?.isDefault)
+            )
+        }
+
+        /// Whether no part of the space has a run of combining marks that takes long to compare. Realms are compared
+        /// by their octets.
+        fileprivate var isComparable: Bool { ![host, side, method].contains { $0.map(MarkRun.isTooLong) ?? false } }
+
+        fileprivate var space: ProtectionSpaceValues {
+            ProtectionSpaceValues(
+                host: host,
+                port: port,
+                side: isProxy ? .proxy(side) : .server(side),
+                realm: realm,
+                method: method
+            )
+        }
+    }
+}
+
+extension CredentialTable.Row {
+    /// Nil for what is not written: private keys, trust, and credentials for this session only.
+    fileprivate init?(_ credential: Credential, _ space: ProtectionSpaceValues, isDefault: Bool) {
+        guard credential.persistence == .permanent, case .password(let user, let password) = credential.proof else {
+            return nil
+        }
+        let name =
+            switch space.side {
+            case .server(let name), .proxy(let name): name
+            }
+        self.init(
+            host: space.host,
+            port: space.port,
+            isProxy: space.isProxy,
+            side: name,
+            realm: space.realm,
+            method: space.method,
+            user: user,
+            password: password,
+            isDefault: isDefault
+        )
+    }
+}
