@@ -12,8 +12,8 @@ struct MetricsCodecTests {
         let metrics = { (count: Int) -> JSONTree in
             .object([("names", .array([JSONTree](repeating: .object([]), count: count)))])
         }
-        #expect(MetricsCodec.decode(metrics(RequestNames.limit))?.names.count == RequestNames.limit)
-        #expect(MetricsCodec.decode(metrics(RequestNames.limit + 1)) == nil)
+        #expect(Metrics.decode(metrics(RequestNames.limit))?.names.count == RequestNames.limit)
+        #expect(Metrics.decode(metrics(RequestNames.limit + 1)) == nil)
     }
 
     @Test("texts of combining marks are read in time in proportion to their length")
@@ -28,10 +28,10 @@ struct MetricsCodecTests {
         }
         for tree in [failure(marks, "reset", ""), failure("tls", marks, ""), failure("tls", "reset", marks)] {
             var metrics: Metrics?
-            #expect(processorTime { metrics = MetricsCodec.decode(tree) } < 0.5)
+            #expect(processorTime { metrics = Metrics.decode(tree) } < 0.5)
             #expect(metrics == nil)
         }
-        #expect(MetricsCodec.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
+        #expect(Metrics.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
         let agreement = { (suite: JSONTree) -> JSONTree in
             .object([
                 (
@@ -43,8 +43,8 @@ struct MetricsCodecTests {
             ])
         }
         var handshakes: HandshakeLog?
-        #expect(processorTime { handshakes = MetricsCodec.decode(agreement(marks))?.handshakes } < 0.5)
+        #expect(processorTime { handshakes = Metrics.decode(agreement(marks))?.handshakes } < 0.5)
         #expect(handshakes?.sorted.isEmpty == true)
-        #expect(MetricsCodec.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
+        #expect(Metrics.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
     }
 }
