@@ -96,7 +96,7 @@ struct DrainedRatesTests {
         counts.beginDrain()
         count(2)
         var result = try sampleResult { $0.stream = StreamOptions(.sse, stall: 1_000_000_000) }
-        result.metrics = try #require(MetricsCodec.decode(MetricsCodec.encode(counts.value)))
+        result.metrics = try #require(Metrics.decode(Metrics.encode(counts.value)))
         result.measured = 1_000_000_000
         let text = TextReport.text(result)
         #expect(text.contains("Events      30, 10.00/s;"), "\(text)")
@@ -117,7 +117,7 @@ struct DrainedRatesTests {
 
     @Test("a name's rate leaves them out, and the count reaches a lead")
     func names() throws {
-        let decoded = try #require(MetricsCodec.decode(MetricsCodec.encode(metrics())))
+        let decoded = try #require(Metrics.decode(Metrics.encode(metrics())))
         let interval = Interval(start: 0, end: 1_000_000_000, metrics: decoded)
         #expect(decoded.names.map(\.drained) == [5])
         let plan = try sampleResult { ($0.visitNames, $0.visit) = (["a"], { _ in }) }.plan

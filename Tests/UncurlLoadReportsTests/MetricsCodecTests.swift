@@ -12,8 +12,8 @@ struct MetricsCodecTests {
         let metrics = { (count: Int) -> JSONTree in
             .object([("names", .array([JSONTree](repeating: .object([]), count: count)))])
         }
-        #expect(MetricsCodec.decode(metrics(RequestNames.limit))?.names.count == RequestNames.limit)
-        #expect(MetricsCodec.decode(metrics(RequestNames.limit + 1)) == nil)
+        #expect(Metrics.decode(metrics(RequestNames.limit))?.names.count == RequestNames.limit)
+        #expect(Metrics.decode(metrics(RequestNames.limit + 1)) == nil)
     }
 
     @Test("texts of combining marks are read in time in proportion to their length")
@@ -30,9 +30,9 @@ struct MetricsCodecTests {
             { failure("tls", "reset", .string($0)) },
         ]
         for failure in failures {
-            expectProportionalTime(ofMarks: failure) { #expect(MetricsCodec.decode($0) == nil) }
+            expectProportionalTime(ofMarks: failure) { #expect(Metrics.decode($0) == nil) }
         }
-        #expect(MetricsCodec.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
+        #expect(Metrics.decode(failure("first-byte", "no-local-port", "x"))?.failures.records.count == 1)
         let agreement = { (suite: JSONTree) -> JSONTree in
             .object([
                 (
@@ -44,8 +44,8 @@ struct MetricsCodecTests {
             ])
         }
         expectProportionalTime(ofMarks: JSONTree.string) {
-            #expect(MetricsCodec.decode(agreement($0))?.handshakes.sorted.isEmpty == true)
+            #expect(Metrics.decode(agreement($0))?.handshakes.sorted.isEmpty == true)
         }
-        #expect(MetricsCodec.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
+        #expect(Metrics.decode(agreement("TLS_AES_128_GCM_SHA256"))?.handshakes.sorted.count == 1)
     }
 }

@@ -100,7 +100,8 @@ struct PipelineReportTests {
         var result = try sampleResult { options in
             let goal = SearchGoal(
                 "p50<1s,errors<5%",
-                [.percentile(50, below: 1_000_000_000), .errors(below: 0.06)],
+                [(50, below: 1_000_000_000)],
+                errors: 0.06,
                 condition: "goal"
             )
             options.search = goal

@@ -219,7 +219,7 @@ extension RecordedRun {
                 ])
             ),
         ])
-        if let others = MetricsCodec.decode(tree) { metrics.merge(others) }
+        if let others = Metrics.decode(tree) { metrics.merge(others) }
     }
 
     static let all: [RecordedRun] = [
@@ -371,7 +371,8 @@ extension RecordedRun {
             { options in
                 let goal = SearchGoal(
                     "p50<1s,errors<5%",
-                    [.percentile(50, below: 1_000_000_000), .errors(below: 0.05)],
+                    [(50, below: 1_000_000_000)],
+                    errors: 0.05,
                     condition: "goal"
                 )
                 (options.search, options.profile) = (goal, profile)

@@ -49,9 +49,9 @@ struct RecordedRunTests {
         }
         let merged = try ReportMerge.merge(saved)
         let intervals = run.intervals(seed: 1, plan)
-        let codec = sorted(MetricsCodec.encode(metrics)).line()
-        let decoded = try #require(MetricsCodec.decode(MetricsCodec.encode(metrics)))
-        #expect(sorted(MetricsCodec.encode(decoded)).line() == codec)
+        let codec = sorted(Metrics.encode(metrics)).line()
+        let decoded = try #require(Metrics.decode(Metrics.encode(metrics)))
+        #expect(sorted(Metrics.encode(decoded)).line() == codec)
         let texts: [(String, String)] = [
             ("codec", codec),
             ("json", lastInterval(JSONReport.document(result)).line(gap: " ")), ("text", TextReport.text(result)),

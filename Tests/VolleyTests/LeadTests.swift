@@ -30,15 +30,15 @@ struct LeadTests {
         (metrics.names[1].completed, metrics.names[1].succeeded, metrics.names[1].failed) = (7, 5, 3)
         metrics.names[1].latency.record(12_345)
         (metrics[.redirects], metrics[.drained], metrics[.connectionsStray]) = (4, 5, 6)
-        let line = MetricsCodec.encode(metrics).line()
-        let decoded = try #require(MetricsCodec.decode(try JSONReader.read(Array(line.utf8))))
-        #expect(MetricsCodec.encode(decoded).line() == line)
+        let line = Metrics.encode(metrics).line()
+        let decoded = try #require(Metrics.decode(try JSONReader.read(Array(line.utf8))))
+        #expect(Metrics.encode(decoded).line() == line)
         #expect(decoded[.success].summary() == metrics[.success].summary())
         #expect(decoded.failures.records == metrics.failures.records)
         #expect(decoded.isBalanced == metrics.isBalanced && decoded.statuses == metrics.statuses)
         #expect(decoded[.corrected].summary() == metrics[.corrected].summary())
         for text in ["1", #"{"success":{"hdr":"x"}}"#, #"{"statuses":{"9999":1}}"#, #"{"failures":[{}]}"#] {
-            #expect(MetricsCodec.decode(try JSONReader.read(Array(text.utf8))) == nil, "\(text)")
+            #expect(Metrics.decode(try JSONReader.read(Array(text.utf8))) == nil, "\(text)")
         }
         for text in ["", "{}", "[]", #"{"ready":1}"#, #"{"ready":"1","threads":0}"#, #"{"run":[1],"shard":"0/1"}"#] {
             #expect(PartMessage(Array(text.utf8)) == nil, "\(text)")

@@ -61,9 +61,9 @@ extension Reader {
             }
         ),
         Reader("metrics", of: "UncurlLoad/Metrics/MetricsCodec") { octets in
-            guard let read = (try? JSONReader.read(octets)).flatMap({ MetricsCodec.decode($0) }) else { return }
-            let written = MetricsCodec.encode(read)
-            let again = MetricsCodec.decode(written).map { MetricsCodec.encode($0) }
+            guard let read = (try? JSONReader.read(octets)).flatMap({ Metrics.decode($0) }) else { return }
+            let written = Metrics.encode(read)
+            let again = Metrics.decode(written).map { Metrics.encode($0) }
             require(again == written, "counts are written as they were read")
         },
         Reader("saved-report", of: "UncurlLoadReports/Documents/SavedReport") { octets in

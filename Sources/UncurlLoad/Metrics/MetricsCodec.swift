@@ -2,7 +2,7 @@ internal import UncurlTLS
 package import UncurlText
 
 /// The counts as JSON and back, counter for counter: the form in which one process sends them to another.
-package enum MetricsCodec {
+extension Metrics {
     /// The parts that are members of their own, with their names.
     private static let parts: [(name: String, part: Part)] = [
         ("stream", .stream), ("websocket", .webSocket), ("schedule", .schedule),

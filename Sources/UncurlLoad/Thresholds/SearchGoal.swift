@@ -1,37 +1,29 @@
 /// The conditions that a rate must keep to be good enough: `p99<20ms`, several joined by commas.
 package struct SearchGoal: Hashable, Sendable {
-    package enum Term: Hashable, Sendable {
-        /// A percentile of the corrected latency, in nanoseconds.
-        case percentile(Double, below: UInt64)
-        /// The share of errors among the requests that came due, 0 to 1. Without such a term no error is allowed.
-        case errors(below: Double)
-    }
-
     package let text: String
     private let condition: String
-    private let terms: [Term]
+    /// Percentiles of the corrected latency, each with the limit below which it must be, in nanoseconds.
+    private let limits: [UInt64]
+    package let percentiles: [Double]
+    /// The limit on the share of errors among the requests that came due, 0 to 1. Without it no error is allowed.
+    private let errorLimit: Double?
     /// Whether volley was the limit in the last trial of `--search-max` that missed the goal: the server may take a
     /// higher rate than was found.
     package var isLimitedAbove = false
 
-    /// - Parameter condition: The name of the goal in a report.
-    package init(_ text: String, _ terms: [Term], condition: String) {
-        (self.text, self.terms, self.condition) = (text, terms, condition)
-    }
-
-    package var percentiles: [Double] {
-        terms.compactMap { if case .percentile(let percentile, _) = $0 { percentile } else { nil } }
+    /// - Parameters:
+    ///   - times: Percentiles of the corrected latency, and the limits below which they must be, in nanoseconds.
+    ///   - errors: The limit on the share of errors.
+    ///   - condition: The name of the goal in a report.
+    package init(_ text: String, _ times: [(percentile: Double, below: UInt64)], errors: Double?, condition: String) {
+        (self.text, self.condition, errorLimit) = (text, condition, errors)
+        (percentiles, limits) = (times.map(\.percentile), times.map(\.below))
     }
 
     /// The least number of requests that can show that the goal is kept.
     package var needed: UInt64 {
-        let counts = terms.map { term in
-            switch term {
-            case .percentile(let percentile, _): ThresholdMetric.requests(toShow: 1 - percentile / 100)
-            case .errors(let share): ThresholdMetric.requests(toShow: share)
-            }
-        }
-        return counts.max() ?? 0
+        let shares = percentiles.map { 1 - $0 / 100 } + (errorLimit.map { [$0] } ?? [])
+        return shares.map { ThresholdMetric.requests(toShow: $0) }.max() ?? 0
     }
 
     /// Whether a run keeps the goal, but by so few requests that they cannot show it.
@@ -39,8 +31,7 @@ package struct SearchGoal: Hashable, Sendable {
 
     /// Returns a run's figures for all terms of the goal.
     package func finding(_ figures: Measured) -> ThresholdOutcome.Finding {
-        var texts = terms.compactMap { term -> String? in
-            guard case .percentile(let percentile, _) = term else { return nil }
+        var texts = percentiles.map { percentile in
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let value = Measured.time(figures.metrics[.corrected], .percentile(percentile))
             return "\(name) is \(value.map { Units.time($0) } ?? "unknown")"
@@ -64,15 +55,10 @@ package struct SearchGoal: Hashable, Sendable {
     package func holds(_ metrics: Metrics, punctually: Bool = false) -> Bool {
         guard metrics[.unsent] == 0, !metrics[.corrected].isEmpty else { return false }
         let times = metrics[punctually ? .unlagged : .corrected]
-        var errorLimit: Double?
-        for term in terms {
-            switch term {
-            case .percentile(let percentile, let limit):
-                guard let value = times.summary(percentiles: [percentile])?[percentile], value < limit
-                else {
-                    return false
-                }
-            case .errors(let share): errorLimit = share
+        for (percentile, limit) in zip(percentiles, limits) {
+            guard let value = times.summary(percentiles: [percentile])?[percentile], value < limit
+            else {
+                return false
             }
         }
         let errors = metrics.errors

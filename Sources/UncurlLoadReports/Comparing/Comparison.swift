@@ -92,7 +92,7 @@ package struct Comparison: Sendable {
 
     /// The intervals without the first and the last one, which may be incomplete. Their stolen time is smoothed.
     private static func course(_ intervals: [SavedReport.Interval]) -> [SavedReport.Interval] {
-        let stolen = StolenShare.smoothed(intervals.map { ($0.stolen, $0.seconds) })
+        let stolen = smoothed(intervals.map { ($0.stolen, $0.seconds) })
         let found = zip(intervals, stolen).map { interval, stolen in
             var interval = interval
             interval.stolen = stolen
@@ -166,7 +166,7 @@ package struct Comparison: Sendable {
         by figure: (SavedReport.Interval) -> Double?
     ) {
         var row = row
-        let evidence = StolenShare(
+        let evidence = Self.withoutStolen(
             Self.samples(before, by: figure),
             Self.samples(after, by: figure),
             isCost: row.isCost,
@@ -296,12 +296,7 @@ package struct Comparison: Sendable {
 
 /// The failures of two runs by kind.
 extension Comparison {
-    fileprivate struct Failures: Sendable {
-        var name: String
-        var kind: OctetText
-        var old: UInt64 = 0
-        var new: UInt64 = 0
-    }
+    fileprivate typealias Failures = (name: String, kind: OctetText, old: UInt64, new: UInt64)
 
     private static func failures(_ old: SavedReport, _ new: SavedReport) -> [Failures] {
         var found: [Failures] = []
@@ -314,7 +309,7 @@ extension Comparison {
                 if let place = places[OctetText(name)] {
                     found[place][keyPath: field] &+= count
                 } else {
-                    var kind = Failures(name: name, kind: OctetText(row["class"]?.string ?? ""))
+                    var kind: Failures = (name, OctetText(row["class"]?.string ?? ""), old: 0, new: 0)
                     kind[keyPath: field] = count
                     places[OctetText(name)] = found.count
                     found.append(kind)
@@ -360,19 +355,21 @@ extension Comparison {
 /// Where the host takes the processor, answers are late whatever the server does. Within a run the figures of the
 /// intervals show what a share of stolen time costs: the slope of the regression line of both runs, each about its own
 /// means (analysis of covariance). What this line explains is subtracted before the runs are compared.
-struct StolenShare: Sendable {
-    /// What the rest says of a difference; nil for too few intervals.
-    let test: PairedTest?
-    /// The change of the intervals' mean without what stolen time explains; nil where it explains nothing.
-    let change: Double?
-
+extension Comparison {
     /// - Parameters:
     ///   - isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
     ///   - tolerance: The share that a change must exceed.
-    init(_ old: [IntervalSample], _ new: [IntervalSample], isCost: Bool, tolerance: Double) {
+    /// - Returns: What the rest says of a difference, nil for too few intervals; and the change of the intervals' mean
+    ///   without what stolen time explains, nil where it explains nothing.
+    private static func withoutStolen(
+        _ old: [IntervalSample],
+        _ new: [IntervalSample],
+        isCost: Bool,
+        tolerance: Double
+    ) -> (test: PairedTest?, change: Double?) {
         var (products, squares) = (0.0, 0.0)
         for run in [old, new] {
-            let (value, stolen) = (Comparison.mean(run.map(\.value)), Comparison.mean(run.map(\.stolen)))
+            let (value, stolen) = (mean(run.map(\.value)), mean(run.map(\.stolen)))
             for sample in run {
                 products += (sample.value - value) * (sample.stolen - stolen)
                 squares += (sample.stolen - stolen) * (sample.stolen - stolen)
@@ -381,14 +378,14 @@ struct StolenShare: Sendable {
         let regression = squares > 0 ? products / squares : 0
         let slope = isCost ? max(0, regression) : min(0, regression)
         // The slope is an estimate. The more the runs' shares differ, the more of the difference depends on it.
-        let distance = Comparison.mean(old.map(\.stolen)) - Comparison.mean(new.map(\.stolen))
+        let distance = mean(old.map(\.stolen)) - mean(new.map(\.stolen))
         let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
         let doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
-        let (before, after) = (Self.rest(old, slope), Self.rest(new, slope))
-        test = PairedTest(before, after, tolerance: tolerance, doubt: doubt)
-        let (early, late) = (Comparison.mean(before.map(\.value)), Comparison.mean(after.map(\.value)))
+        let (before, after) = (rest(old, slope), rest(new, slope))
+        let test = PairedTest(before, after, tolerance: tolerance, doubt: doubt)
+        let (early, late) = (mean(before.map(\.value)), mean(after.map(\.value)))
         let isExplained = slope != 0 && test != nil && early > 0 && late > 0
-        change = isExplained ? Comparison.change(early, late) : nil
+        return (test, isExplained ? change(early, late) : nil)
     }
 
     private static func rest(_ samples: [IntervalSample], _ slope: Double) -> [IntervalSample] {
@@ -402,7 +399,7 @@ struct StolenShare: Sendable {
     /// The shares of stolen time in the intervals, each with a part of its neighbours' shares. The kernel counts in
     /// ticks of 10 ms, and a tick often counts in the next interval. The part is half for intervals of 0.1 s, and less
     /// for longer ones.
-    static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
+    private static func smoothed(_ intervals: [(share: Double, seconds: Double)]) -> [Double] {
         intervals.indices.map { index in
             let neighbors = [index - 1, index + 1].filter(intervals.indices.contains).map { intervals[$0].share }
             let weight = min(0.5, 0.05 / intervals[index].seconds)

@@ -14,15 +14,12 @@ package final class OTLPPush: Sendable {
     private let sender: LoopBound<Sender>
     private let tally: Monitor<Tally>
 
-    private struct Tally {
-        /// When the counts began and when they were last pushed, in nanoseconds since 1970.
-        var start: UInt64
-        var last: UInt64
-        var accepted = 0
-        var failed = 0
-        var underWay = 0
-        var problem = ""
-    }
+    /// The pushes by their outcome, and the last problem.
+    ///
+    /// - start, last: When the counts began and when they were last pushed, in nanoseconds since 1970.
+    private typealias Tally = (
+        start: UInt64, last: UInt64, accepted: Int, failed: Int, underWay: Int, problem: String
+    )
 
     /// The longest wait for a push that is under way.
     private static let patience = Duration.seconds(10)
@@ -33,7 +30,7 @@ package final class OTLPPush: Sendable {
         let group = try EventLoopGroup(count: 1, name: "otlp")
         let loop = group.loops[0]
         let now = Self.now
-        let tally = Monitor(Tally(start: now, last: now))
+        let tally = Monitor<Tally>((now, now, accepted: 0, failed: 0, underWay: 0, problem: ""))
         let made = Monitor<LoopBound<Sender>?>(nil)
         loop.post { made.update { $0 = LoopBound(Sender(on: loop), on: loop) } }
         guard let sender = made.wait(atMost: .seconds(30), until: { $0 }) else {

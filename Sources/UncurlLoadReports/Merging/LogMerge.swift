@@ -25,11 +25,7 @@ package struct LogMerge {
         return starts.reduce(into: RunCourse()) { course, interval in
             let length = interval.value.map(\.length).max() ?? 0
             course.append(
-                RunCourse.Interval(
-                    start: nanoseconds(interval.key),
-                    end: nanoseconds(interval.key + length),
-                    counts: interval.value
-                )
+                (nanoseconds(interval.key), nanoseconds(interval.key + length), interval.value)
             )
         }
     }
@@ -61,7 +57,7 @@ package struct LogMerge {
                 text += HistogramLog.line(
                     tag: totals[place].tag,
                     start: interval.start,
-                    length: interval.length,
+                    length: RunCourse.length(interval),
                     parts.reduce(into: LatencyHistogram()) { $0.merge($1.recorded) }
                 )
             }
@@ -79,28 +75,23 @@ package struct LogMerge {
 /// A run's course: intervals in order, none over another, with the counts of each part of the run. Times are in
 /// nanoseconds after the start of the measured part.
 struct RunCourse<Counts> {
-    struct Interval {
-        var start: UInt64
-        var end: UInt64
-        var counts: [Counts]
-
-        var length: UInt64 { end - min(start, end) }
-
-        mutating func add(_ other: Interval) {
-            (start, end) = (min(start, other.start), max(end, other.end))
-            counts += other.counts
-        }
-    }
+    typealias Interval = (start: UInt64, end: UInt64, counts: [Counts])
 
     private(set) var intervals: [Interval] = []
+
+    static func length(_ interval: Interval) -> UInt64 { interval.end - min(interval.start, interval.end) }
+
+    private static func sum(_ first: Interval, _ second: Interval) -> Interval {
+        (min(first.start, second.start), max(first.end, second.end), first.counts + second.counts)
+    }
 
     /// Adds an interval at the end. What lies within the intervals before it belongs to the last of these.
     mutating func append(_ interval: Interval) {
         guard let last = intervals.last else { return intervals.append(interval) }
-        if interval.end > last.end, last.length > 0 {
-            intervals.append(Interval(start: max(interval.start, last.end), end: interval.end, counts: interval.counts))
+        if interval.end > last.end, last.end > last.start {
+            intervals.append((max(interval.start, last.end), interval.end, interval.counts))
         } else {
-            intervals[intervals.count - 1].add(interval)
+            intervals[intervals.count - 1] = Self.sum(last, interval)
         }
     }
 
@@ -115,15 +106,14 @@ struct RunCourse<Counts> {
                 course.append(left)
                 continue
             }
-            var shortest = min(left.length, right.length)
+            var shortest = min(Self.length(left), Self.length(right))
             while max(left.end, right.end) - min(left.end, right.end) > shortest / 2 {
                 let isMine = left.end < right.end
                 guard let next = isMine ? mine.popFirst() : theirs.popFirst() else { break }
-                shortest = min(shortest, next.length)
-                if isMine { left.add(next) } else { right.add(next) }
+                shortest = min(shortest, Self.length(next))
+                if isMine { left = Self.sum(left, next) } else { right = Self.sum(right, next) }
             }
-            left.add(right)
-            course.append(left)
+            course.append(Self.sum(left, right))
         }
         for interval in theirs { course.append(interval) }
         return course

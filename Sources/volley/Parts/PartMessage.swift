@@ -51,7 +51,7 @@ enum PartMessage: Sendable {
             .object([
                 ("interval", .integer(UInt64(part.worker))), ("warm_up", .bool(part.isWarmUp)),
                 ("first", .integer(part.first)), ("next", .integer(part.next)), ("end", .integer(part.end)),
-                ("metrics", MetricsCodec.encode(part.metrics)),
+                ("metrics", Metrics.encode(part.metrics)),
             ])
         case .result(let worker, let result):
             .object([
@@ -59,7 +59,7 @@ enum PartMessage: Sendable {
                 ("start", .integer(UInt64(clamping: result.start.nanoseconds))),
                 ("end", .integer(UInt64(clamping: result.end.nanoseconds))),
                 ("used", .integer(result.core.used)), ("queued", .integer(result.core.queued)),
-                ("metrics", MetricsCodec.encode(result.metrics)),
+                ("metrics", Metrics.encode(result.metrics)),
             ])
         case .note(let text): .object([("note", .string(text))])
         case .end: .object([("end", .null)])
@@ -96,7 +96,7 @@ enum PartMessage: Sendable {
         case ("refused", .string(let reason)): self = .refused(reason)
         case ("time", .integer(let time)): self = .time(time)
         case ("interval", .integer(let worker)):
-            guard let metrics = tree["metrics"].flatMap({ MetricsCodec.decode($0) }) else { return nil }
+            guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
             self = .interval(
                 IntervalPart(
                     worker: Int(clamping: worker),
@@ -108,7 +108,7 @@ enum PartMessage: Sendable {
                 )
             )
         case ("result", .integer(let worker)):
-            guard let metrics = tree["metrics"].flatMap({ MetricsCodec.decode($0) }) else { return nil }
+            guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
             self = .result(
                 worker: Int(clamping: worker),
                 WorkerResult(

@@ -41,7 +41,7 @@ struct Run {
         let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
-        let queues = ListenQueues()
+        let overflows = SystemLimits.listenOverflows()
         var watch = RunWatch(invocation, plan, files: files, live: stage.live)
         var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
         for number in 1..<max(invocation.repeats, 1) where !result.interrupted && !watch.isToEnd {
@@ -52,7 +52,8 @@ struct Run {
         result.notes += watch.notes
         (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
         let isLocal = invocation.load.targetsThisMachine
-        if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
+        let now = SystemLimits.listenOverflows()
+        if let note = SystemLimits.overflowNote(since: overflows, now: now, isLocal: isLocal) {
             result.notes.append(note)
         }
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
@@ -60,33 +61,28 @@ struct Run {
     }
 }
 
-/// Counts the connects that this machine's listeners dropped because their accept queues were full. Such a connect is
-/// repeated after one, three and seven seconds, which looks like a slow server.
-package struct ListenQueues: Hashable, Sendable {
-    /// The count since the start of the machine or of its network namespace.
-    let overflows: UInt64
-
-    /// Nil where `/proc` does not have the count.
-    package init?(path: String = "/proc/net/netstat") {
-        guard let bytes = try? Files.read(path, limit: 1 << 16) else { return nil }
-        self.init(String(decoding: bytes, as: UTF8.self))
+extension SystemLimits {
+    /// The connects that this machine's listeners dropped because their accept queues were full, since the start of the
+    /// machine or of its network namespace. Such a connect is repeated after one, three and seven seconds, which looks
+    /// like a slow server. Nil where `/proc` does not have the count.
+    static func listenOverflows(path: String = "/proc/net/netstat") -> UInt64? {
+        (try? Files.read(path, limit: 1 << 16)).flatMap { listenOverflows(in: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Parses pairs of lines: the names of a group, then its numbers in the same order.
-    package init?(_ text: String) {
+    static func listenOverflows(in text: String) -> UInt64? {
         let rows = text.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0.first == "TcpExt:" }
-        guard rows.count == 2, let column = rows[0].firstIndex(of: "ListenOverflows"), column < rows[1].count,
-            let count = UInt64(rows[1][column])
+        guard rows.count == 2, let column = rows[0].firstIndex(of: "ListenOverflows"), column < rows[1].count
         else { return nil }
-        overflows = count
+        return UInt64(rows[1][column])
     }
 
     /// A note about connects that were dropped since `before`. Nil if there were none, or if the server is on another
     /// machine, whose queues are unknown.
-    package static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
-        guard isLocal, let before, let now, now.overflows > before.overflows else { return nil }
+    static func overflowNote(since before: UInt64?, now: UInt64?, isLocal: Bool) -> String? {
+        guard isLocal, let before, let now, now > before else { return nil }
         return
-            "\(grouped(now.overflows - before.overflows)) connects met a full accept queue on this machine (ListenOverflows) and were tried "
+            "\(grouped(now - before)) connects met a full accept queue on this machine (ListenOverflows) and were tried "
             + "again after a second or more: give the server a longer backlog, or use --connect-rate"
     }
 }

@@ -61,24 +61,20 @@ struct RunProgressLine {
         _ plan: RunPlan,
         columns: Int = .max
     ) -> String {
-        let lines = Detail.allCases.map { parts($0, snapshot, elapsed, rate, plan).joined(separator: " · ") }
+        let lines = (0..<4).map { parts($0, snapshot, elapsed, rate, plan).joined(separator: " · ") }
         let fitting = lines.first { $0.count <= columns }
         return fitting ?? String((lines.last ?? "").prefix(columns))
     }
 
-    /// The levels of detail, the most detailed first.
-    private enum Detail: CaseIterable {
-        case all, oneTime, short, bare
-    }
-
+    /// - Parameter brevity: 0 for all parts, 1 with one time, 2 in short, 3 for the least.
     private static func parts(
-        _ detail: Detail,
+        _ brevity: Int,
         _ snapshot: RunSnapshot,
         _ elapsed: UInt64,
         _ rate: Double,
         _ plan: RunPlan
     ) -> [String] {
-        let isLong = detail == .all || detail == .oneTime
+        let isLong = brevity <= 1
         let seconds = fixed(Double(elapsed) / 1e9, 0)
         var parts = ["\(seconds) s"]
         if isLong, let duration = plan.options.duration {
@@ -92,16 +88,16 @@ struct RunProgressLine {
             case .requests: "requests/s"
             case .handshakes: "connections/s"
             }
-        parts.append(grouped(UInt64(max(rate, 0))) + (detail == .all ? " \(unit)" : "/s"))
+        parts.append(grouped(UInt64(max(rate, 0))) + (brevity == 0 ? " \(unit)" : "/s"))
         if let p50 = snapshot.p50, let p99 = snapshot.p99 {
-            switch detail {
-            case .all: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
-            case .oneTime, .short: parts.append("p99 \(Units.time(p99))")
-            case .bare: break
+            switch brevity {
+            case 0: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+            case 1, 2: parts.append("p99 \(Units.time(p99))")
+            default: break
             }
         }
         parts.append("\(grouped(snapshot.errors)) errors")
-        if detail != .bare { parts += snapshot.remarks.map { "\(grouped($0.value)) \($0.key)" }.sorted() }
+        if brevity < 3 { parts += snapshot.remarks.map { "\(grouped($0.value)) \($0.key)" }.sorted() }
         return parts
     }
 }

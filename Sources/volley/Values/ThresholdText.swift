@@ -171,24 +171,25 @@ extension ThresholdMetric.Kind {
 extension SearchGoal {
     /// Reads `p99<20ms`, or several such conditions joined by commas.
     init(_ text: String) throws(UsageError) {
-        var terms: [Term] = []
+        var times: [(percentile: Double, below: UInt64)] = []
+        var errors: Double?
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let sides = part.split(separator: "<", omittingEmptySubsequences: false).map { $0.trimmed }
             guard sides.count == 2 else { throw Self.problem(text) }
             let limit = sides[1].hasPrefix("=") ? String(sides[1].dropFirst()).trimmed : sides[1]
             if sides[0] == "errors" {
                 guard let share = Quantity.share(limit), share > 0, share <= 1 else { throw Self.problem(text) }
-                terms.append(.errors(below: share))
+                errors = share
             } else {
                 let percentile = sides[0] == "max" ? 100 : Double(sides[0].dropFirst())
                 guard sides[0] == "max" || sides[0].hasPrefix("p"), let percentile, percentile > 0, percentile <= 100
                 else {
                     throw Self.problem(text)
                 }
-                terms.append(.percentile(percentile, below: try Quantity.time(limit, for: "--search-max")))
+                times.append((percentile, try Quantity.time(limit, for: "--search-max")))
             }
         }
-        self.init(text, terms, condition: "--search-max \(text)")
+        self.init(text, times, errors: errors, condition: "--search-max \(text)")
     }
 
     private static func problem(_ text: String) -> UsageError {
