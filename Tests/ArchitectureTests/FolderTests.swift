@@ -276,8 +276,8 @@ struct FolderTests {
         "CacheFile": "makes the `CachedURLResponse` that a file holds; that names `URLCache`, for its storage policy",
         "DiskCache": "keeps `CachedURLResponse`s for `URLCache`",
         "MemoryCache": "keeps `CachedURLResponse`s for `URLCache`",
-        "SelectiveDelegate": "a task delegate that says what it hears of: its methods take sessions and tasks",
         "SessionHome": "what a session and a task know of their loader: its methods take both",
+        "TaskEvent": "an event as a value: it is told of a task, to the methods of its or its session's delegate",
         "TaskReport": "a task's result names the task, which a data task may have become",
         "TaskSpec": "what a task asks for; one receiver of its result is a `TaskReport`",
     ]

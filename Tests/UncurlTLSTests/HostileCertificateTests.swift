@@ -145,10 +145,14 @@ struct HostileCertificateTests {
                 #expect(throws: TLSError.self) { try fixture.pair(name: "other.test").run() }
             }
             for _ in 0..<100 { refuse() }
-            let before = try Self.residentBytes()
-            for _ in 0..<600 { refuse() }
-            let after = try Self.residentBytes()
-            #expect(after - before < 600 << 10, "\(after - before) bytes more")
+            // What is left behind shows in each round; a page that the allocator takes shows in one.
+            var growth: [Int] = []
+            for _ in 0..<3 {
+                let before = try Self.residentBytes()
+                for _ in 0..<200 { refuse() }
+                growth.append(try Self.residentBytes() - before)
+            }
+            #expect(try #require(growth.min()) < 200 << 10, "\(growth) bytes more")
         }
     }
 }

@@ -335,7 +335,7 @@ extension BackgroundSession: TaskKeeper {
             for (task, _) in damaged { state.takeIn(task, as: task.taskIdentifier) }
             state.nextIdentifier = lastNumber + 1
         }
-        let watcher = session.delegate as? any TaskWatcher
+        let watcher = session.listener?.observer
         for (task, record) in restored {
             task.snapshot.withLock { $0.watcher = watcher }
             switch record.state {
@@ -435,16 +435,12 @@ extension BackgroundSession {
         _ task: URLSessionDataTask,
         _ session: URLSession
     ) -> URLError? {
-        let recipient = session.delegate(of: task).flatMap {
-            session.recipient($0, as: (any URLSessionDataDelegate).self)
-        }
-        guard let recipient else { return nil }
-        if let content = outcome.content, !content.isEmpty {
-            recipient.urlSession(session, dataTask: task, didReceive: content)
-        }
+        let listener = session.listener(of: task)
+        guard let listener = listener?.recipient(as: (any URLSessionDataDelegate).self, in: session) else { return nil }
+        if let content = outcome.content, !content.isEmpty { listener.tell(.content(content), of: task, session) }
         guard let file else { return nil }
         do throws(Errno) {
-            try KeptAnswer.read(file) { recipient.urlSession(session, dataTask: task, didReceive: $0) }
+            try KeptAnswer.read(file) { listener.tell(.content($0), of: task, session) }
             return nil
         } catch {
             return ErrorTranslation.urlError(

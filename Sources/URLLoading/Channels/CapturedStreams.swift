@@ -7,11 +7,13 @@ internal import UncurlReactor
 ///
 /// The streams block, as Foundation's do. A program that does not want to wait asks `hasBytesAvailable` and
 /// `hasSpaceAvailable`, or schedules the stream in a run loop, on which its delegate is called.
-struct CapturedStreams: @unchecked Sendable {
+package struct CapturedStreams: @unchecked Sendable {
     // `@unchecked`: it is made on the loop and handed over once.
     let input: InputStream
     let output: OutputStream
+}
 
+extension CapturedStreams {
     init(_ connection: UpgradedConnection, having rest: [UInt8], isReadable: Bool, isWritable: Bool) {
         let pipe = CapturedConnection(connection, rest, isReadable, isWritable)
         input = CapturedInputStream(pipe)

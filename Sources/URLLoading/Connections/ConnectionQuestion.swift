@@ -32,7 +32,7 @@ enum ConnectionQuestion {
     private static func limit(of session: URLSession, about origin: Origin, for security: SessionSecurity) -> Duration?
     {
         let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin, for: security) : []
-        guard waiting.allSatisfy({ session.delegate(of: $0) is any SelectiveDelegate }) else { return nil }
+        guard waiting.allSatisfy({ session.listener(of: $0)?.observer != nil }) else { return nil }
         // Thirty years are as good as no limit.
         return waiting.map { session.answerLimit(of: $0.currentRequest) ?? .seconds(1_000_000_000) }.max()
     }
@@ -64,7 +64,7 @@ enum ConnectionQuestion {
                     if mark.isSet {
                         askTask(question)
                     } else {
-                        if !(delegate is any SelectiveDelegate) { session.noteDelegateAnswers() }
+                        if !(delegate is any TaskObserver) { session.noteDelegateAnswers() }
                         question.give(disposition, credential, for: nil)
                     }
                 }
@@ -118,23 +118,24 @@ enum ConnectionQuestion {
         // A delegate that does not hear of challenges has its policy asked about servers all the same.
         let isAboutServer = question.place.method == NSURLAuthenticationMethodServerTrust
         let hearing = waiting.filter { task in
-            isAboutServer || (task.listener ?? session.listener)?.hears(of: .challenge) ?? false
+            isAboutServer || session.listener(of: task)?.hears(of: .challenge) ?? false
         }
-        guard let asked = delegate(of: hearing, in: session) else {
+        guard let asked = listener(of: hearing, in: session) else {
             return question.reply.give(waiting.isEmpty ? .nobody : .unasked)
         }
         let challenge = question.challenge(for: asked.task)
-        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) {
-            question.give($0, $1, for: asked.task)
+        let answer = Answer<ChallengeSender.Reply> { reply in
+            if let reply { question.give(reply.disposition, reply.credential, for: asked.task) }
         }
+        asked.listener.ask(.challenge(challenge, answer), of: asked.task, session)
     }
 
     /// Returns the task whose delegate is asked: the first by number that has one, preferably one that runs.
-    private static func delegate(
+    private static func listener(
         of waiting: [URLSessionTask],
         in session: URLSession
-    ) -> (task: URLSessionTask, delegate: any URLSessionTaskDelegate)? {
-        let asked = waiting.compactMap { task in session.delegate(of: task).map { (task: task, delegate: $0) } }
+    ) -> (task: URLSessionTask, listener: TaskListener)? {
+        let asked = waiting.compactMap { task in session.listener(of: task).map { (task: task, listener: $0) } }
         return asked.first { $0.task.state == .running } ?? asked.first
     }
 
@@ -164,7 +165,7 @@ extension URLSession {
     /// - Parameter listener: the task's own.
     func owner(_ listener: TaskListener?) -> SessionSecurity.Owner? {
         guard let listener, let owner = listener.answerer else { return nil }
-        guard case .any(let delegate) = listener else { return owner }
+        guard case .delegate(let delegate) = listener else { return owner }
         // The session's delegate answers for all tasks, if it answers at all.
         return delegateAnswers || delegate === self.delegate || DefaultedAnswer.isOnly(by: delegate) ? nil : owner
     }
@@ -181,8 +182,8 @@ extension TaskListener {
     /// The object that answers for its task alone, as far as the delegate itself says.
     fileprivate var answerer: SessionSecurity.Owner? {
         switch self {
-        case .selective(let delegate): delegate.answerer
-        case .any(let delegate): delegate
+        case .observer(let observer): observer.answerer
+        case .delegate(let delegate): delegate
         }
     }
 }

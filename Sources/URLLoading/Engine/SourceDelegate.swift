@@ -9,8 +9,8 @@ protocol LoadDelegate: AnyObject {
     /// Ends the task.
     func end(_ error: (any Error)?)
 
-    /// Runs `call` on the delegate queue after earlier calls, if the delegate gets the event.
-    func tell(_ event: TaskInterests, _ call: @escaping DelegateCall)
+    /// Tells an event on the delegate queue after earlier calls, if the delegate gets it.
+    func tell(_ event: TaskEvent)
     /// Runs `call` on the delegate queue, whether or not there is a delegate.
     func later(_ call: @escaping @Sendable () -> Void)
 }

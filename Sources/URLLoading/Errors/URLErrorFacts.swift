@@ -46,3 +46,12 @@ extension URLError {
 
     private func number(_ key: String) -> Int? { (userInfo[key] as? Int) ?? (userInfo[key] as? NSNumber)?.intValue }
 }
+
+extension URLError {
+    /// Returns the error with the data from which a later download or upload can resume.
+    func with(_ resumeData: Data, for key: String) -> URLError {
+        var info = userInfo
+        info[key] = resumeData
+        return URLError(code, userInfo: info)
+    }
+}

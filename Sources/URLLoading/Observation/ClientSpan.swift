@@ -13,10 +13,13 @@ package struct ClientSpan: Sendable {
     static func observer(_ tracer: any Tracer, showsQueries: Bool) -> SessionObserver {
         { task in
             let span = ClientSpan(task.request, tracer, injectedBy: tracer, showsQuery: showsQueries)
-            return TaskObserver(fields: span.fields) { event in
-                guard case .ended(let end) = event else { return }
-                span.end(end.status, failure: end.failure, type: end.errorType, resends: end.resends)
-            }
+            return (
+                span.fields,
+                { _, end in
+                    guard let end else { return }
+                    span.end(end.status, failure: end.failure, type: end.errorType, resends: end.resends)
+                }
+            )
         }
     }
 

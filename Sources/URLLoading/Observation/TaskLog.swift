@@ -14,19 +14,15 @@ struct TaskLog: Sendable {
             let method = task.request.httpMethod ?? "GET"
             let url = ObservedNames.url(task.url, showsQuery: showsQueries)
             log.write(.debug, "sending", ["method": "\(method)", "url": "\(url)"])
-            return TaskObserver { log.note($0) }
+            return ([], { log.note($0, $1) })
         }
     }
 
-    private func note(_ event: TaskEvent) {
-        switch event {
-        case .redirected(let status, let url):
-            let location = ObservedNames.url(url, showsQuery: showsQueries)
-            write(.debug, "redirected", ["status": status.map { "\($0)" }, "url": "\(location)"])
-        case .waitsForConnectivity: write(.debug, "waiting for connectivity")
-        case .sendsAgain: write(.debug, "trying again")
-        case .ended(let end): write(end)
-        }
+    private func note(_ event: TaskEvent, _ end: TaskEnd?) {
+        if let end { return write(end) }
+        guard let line = event.line else { return }
+        let location = line.url.map { ObservedNames.url($0, showsQuery: showsQueries) }
+        write(.debug, "\(line.words)", ["status": line.status.map { "\($0)" }, "url": location.map { "\($0)" }])
     }
 
     private func write(_ end: TaskEnd) {

@@ -21,12 +21,11 @@ struct TaskMeter: Sendable {
                 active: Meter(label: "http.client.active_requests", dimensions: active, factory: factory)
             )
             meter.active.increment()
-            return TaskObserver { meter.note($0) }
+            return ([], { if let end = $1 { meter.note(end) } })
         }
     }
 
-    private func note(_ event: TaskEvent) {
-        guard case .ended(let end) = event else { return }
+    private func note(_ end: TaskEnd) {
         active.decrement()
         var labels = labels
         if let status = end.status { labels.append(("http.response.status_code", "\(status)")) }

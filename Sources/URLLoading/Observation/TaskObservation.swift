@@ -5,11 +5,15 @@ internal import UncurlEngine
 
 /// Tells a session's observers about one task. A session without observers makes no observations.
 final class TaskObservation: Sendable {
+    /// Observes one task: the fields that it adds to each request, and what is called on the queue of this class. With
+    /// the end come its facts.
+    typealias Observer = (fields: [(name: String, value: String)], note: @Sendable (TaskEvent, TaskEnd?) -> Void)
+
     private struct State {
-        var observers: [TaskObserver] = []
+        var observers: [Observer] = []
         var fields: [(name: String, value: String)] = []
         /// The events that came before the observers knew of the task; nil once they do.
-        var early: [TaskEvent]? = []
+        var early: [(TaskEvent, TaskEnd?)]? = []
     }
 
     private let task: ObservedTask
@@ -38,19 +42,19 @@ final class TaskObservation: Sendable {
         let fields = observers.flatMap(\.fields)
         state.withLock { state in
             (state.observers, state.fields) = (observers, fields)
-            for event in state.early.take() ?? [] { Self.tell(event, observers) }
+            for (event, end) in state.early.take() ?? [] { Self.tell(event, end, observers) }
         }
     }
 
-    func note(_ event: TaskEvent) {
+    func note(_ event: TaskEvent, _ end: TaskEnd? = nil) {
         state.withLock { state in
-            if state.early?.append(event) == nil { Self.tell(event, state.observers) }
+            if state.early?.append((event, end)) == nil { Self.tell(event, end, state.observers) }
         }
     }
 
-    private static func tell(_ event: TaskEvent, _ observers: [TaskObserver]) {
+    private static func tell(_ event: TaskEvent, _ end: TaskEnd?, _ observers: [Observer]) {
         queue.async {
-            for observer in observers { observer.note(event) }
+            for observer in observers { observer.note(event, end) }
         }
     }
 
@@ -64,17 +68,14 @@ final class TaskObservation: Sendable {
 
     func end(_ status: Int?, _ error: (any Error)?) {
         let (count, last) = exchanges.withLock { $0 }
-        note(
-            .ended(
-                TaskEnd(
-                    status: status,
-                    error: error,
-                    duration: begun.duration(to: .now),
-                    transferred: last,
-                    resends: max(0, count - 1)
-                )
-            )
+        let end = TaskEnd(
+            status: status,
+            error: error,
+            duration: begun.duration(to: .now),
+            transferred: last,
+            resends: max(0, count - 1)
         )
+        note(.ended(error), end)
     }
 
     /// Calls the closure after the observers have had every event that was noted before this call.
@@ -83,31 +84,13 @@ final class TaskObservation: Sendable {
 
 /// Observes a session's tasks: a log, metrics or traces. It returns the observer of a task that begins. The thread that
 /// resumes the task calls it.
-typealias SessionObserver = @Sendable (ObservedTask) -> TaskObserver
-
-/// Observes one task.
-struct TaskObserver: Sendable {
-    /// The fields that this observer adds to each request of the task.
-    var fields: [(name: String, value: String)] = []
-    /// Called on the queue of ``TaskObservation``.
-    let note: @Sendable (TaskEvent) -> Void
-}
+typealias SessionObserver = @Sendable (ObservedTask) -> TaskObservation.Observer
 
 /// The facts of a task that begins.
 struct ObservedTask {
     let identifier: Int
     let request: URLRequest
     let url: URL
-}
-
-/// An event of a task that has begun.
-enum TaskEvent: Sendable {
-    /// A redirect with this status leads to this URL.
-    case redirected(Int?, to: URL?)
-    case waitsForConnectivity
-    /// The task sends another request: the answer to a challenge, the rest of an upload, or a retry after a failure.
-    case sendsAgain
-    case ended(TaskEnd)
 }
 
 /// The facts of a task that has ended.

@@ -21,17 +21,8 @@ final class ProtocolLoad: @unchecked Sendable {
     // `@unchecked`: all but `queue`, `instance` and what a lock guards is used on the loop alone; `instance` on the
     // queue alone.
 
-    /// A report of a class; they are handled in order.
-    private enum Event: Sendable {
-        case redirect(URLRequest, URLResponse)
-        case cached(CachedURLResponse)
-        case response(URLResponse, URLCache.StoragePolicy)
-        case data(Data)
-        case finished
-        case failed(any Error)
-        case challenge(URLAuthenticationChallenge)
-        case challengeCancelled
-    }
+    /// What a report of the class does, on the loop.
+    private typealias Report = @Sendable (ProtocolLoad) -> Void
 
     /// The delegate. It may be gone once the load is stopped; what a class reports after that is ignored.
     private unowned let delegate: any ProtocolLoadDelegate
@@ -47,8 +38,8 @@ final class ProtocolLoad: @unchecked Sendable {
     private let settings: SessionSettings
     private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
     private var instance: URLProtocol?
-    private var events: [Event] = []
-    /// How many of ``events`` have been handled: a class may report many while its task is held.
+    private var reports: [Report] = []
+    /// How many of ``reports`` have been handled: a class may report many while its task is held.
     private var delivered = 0
     /// Whether the class has reported a head. Content that comes before is kept in ``early``.
     private var hasHead = false
@@ -144,7 +135,7 @@ final class ProtocolLoad: @unchecked Sendable {
                     load.delegate.loadItself(load)
                 }
             }
-            let client = ProtocolClient { [weak self] event in self?.take(event) }
+            let client = ProtocolClient { [weak self] report in self?.take(report) }
             let canonical = taker.canonicalRequest(for: request)
             task.currentRequest = canonical
             let cached = cache?.cachedResponse(for: canonical).flatMap { found in
@@ -192,7 +183,7 @@ final class ProtocolLoad: @unchecked Sendable {
         isStopped = true
         if let timer { loop.cancel(timer) }
         timer = nil
-        (events, delivered) = ([], 0)
+        (reports, delivered) = ([], 0)
         isOver.withLock { $0 = true }
         queue.async { [self] in
             instance?.stopLoading()
@@ -201,40 +192,36 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     private func deliver() {
-        while !isHeld, !isStopped, delivered < events.count {
-            let event = events[delivered]
+        while !isHeld, !isStopped, delivered < reports.count {
+            let report = reports[delivered]
             delivered += 1
-            if delivered == events.count { (events, delivered) = ([], 0) }
-            switch event {
-            case .redirect(let request, let response):
-                takeHead()
-                delegate.classRedirected(to: request, response, self)
-            case .cached(let cached):
-                hasHead = true
-                delegate.received(cached.response, .notAllowed)
-                if !isStopped { (events, delivered) = ([.data(cached.data), .finished], 0) }
-            case .response(let response, let policy):
-                takeHead()
-                delegate.received(response, policy)
-            case .data(let data) where !hasHead: early.append(data)
-            case .data(let data): if !data.isEmpty { delegate.receive(Array(data).span) }
-            case .finished where !early.isEmpty:
-                // The class has reported content and no head.
-                events.insert(.finished, at: delivered)
-                takeHead()
-                delegate.received(plainResponse, .notAllowed)
-            case .finished: delegate.classFinished(self)
-            case .failed(let error): delegate.end(error)
-            case .challenge(let challenge): delegate.classChallenged(challenge, self)
-            case .challengeCancelled: break
-            }
+            if delivered == reports.count { (reports, delivered) = ([], 0) }
+            report(self)
         }
+    }
+
+    private func received(_ data: Data) {
+        if !hasHead { early.append(data) } else if !data.isEmpty { delegate.receive(Array(data).span) }
+    }
+
+    private func finished() {
+        if early.isEmpty { return delegate.classFinished(self) }
+        // The class has reported content and no head.
+        reports.insert({ $0.finished() }, at: delivered)
+        takeHead()
+        delegate.received(plainResponse, .notAllowed)
+    }
+
+    private func received(_ cached: CachedURLResponse) {
+        hasHead = true
+        delegate.received(cached.response, .notAllowed)
+        if !isStopped { (reports, delivered) = ([{ $0.received(cached.data) }, { $0.finished() }], 0) }
     }
 
     /// Notes that a head has come: content that came before it is delivered next.
     private func takeHead() {
         hasHead = true
-        if !early.isEmpty { events.insert(.data(early), at: delivered) }
+        if !early.isEmpty { reports.insert({ [early] in $0.received(early) }, at: delivered) }
         early = Data()
     }
 
@@ -248,10 +235,10 @@ final class ProtocolLoad: @unchecked Sendable {
 
     private let isOver = Mutex(false)
 
-    private func take(_ event: Event) {
+    private func take(_ report: @escaping Report) {
         onLoop { load in
             load.lastHeard = load.loop.now
-            load.events.append(event)
+            load.reports.append(report)
             load.deliver()
         }
     }
@@ -262,19 +249,22 @@ final class ProtocolLoad: @unchecked Sendable {
         }
     }
 
-    /// The client of a class. It makes events of the calls.
+    /// The client of a class. It passes its calls on to the loop.
     private final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
         // `@unchecked`: an `NSObject` with one immutable, sendable closure.
-        private let tell: @Sendable (Event) -> Void
+        private let tell: @Sendable (@escaping Report) -> Void
 
-        init(_ tell: @escaping @Sendable (Event) -> Void) { self.tell = tell }
+        init(_ tell: @escaping @Sendable (@escaping Report) -> Void) { self.tell = tell }
 
         func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
-            tell(.redirect(request, redirectResponse))
+            tell { load in
+                load.takeHead()
+                load.delegate.classRedirected(to: request, redirectResponse, load)
+            }
         }
 
         func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-            tell(.cached(cachedResponse))
+            tell { $0.received(cachedResponse) }
         }
 
         func urlProtocol(
@@ -282,23 +272,25 @@ final class ProtocolLoad: @unchecked Sendable {
             didReceive response: URLResponse,
             cacheStoragePolicy policy: URLCache.StoragePolicy
         ) {
-            tell(.response(response, policy))
+            tell { load in
+                load.takeHead()
+                load.delegate.received(response, policy)
+            }
         }
 
-        func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { tell(.data(data)) }
+        func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { tell { $0.received(data) } }
 
-        func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell(.finished) }
+        func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell { $0.finished() } }
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-            tell(.failed(ErrorTranslation.classError(error, `protocol`.request.url)))
+            let failure = ErrorTranslation.classError(error, `protocol`.request.url)
+            tell { $0.delegate.end(failure) }
         }
 
         func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-            tell(.challenge(challenge))
+            tell { $0.delegate.classChallenged(challenge, $0) }
         }
 
-        func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
-            tell(.challengeCancelled)
-        }
+        func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
     }
 }

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// One question to the program's code, which is answered once: later answers are ignored. A handler that is released
 /// without a call counts as no answer; otherwise its task would wait for ever.
-final class Answer<Value: Sendable>: Sendable {
+package final class Answer<Value: Sendable>: Sendable {
     private let tell: Mutex<(@Sendable (Value?) -> Void)?>
 
     /// - Parameter tell: called once, on the thread that answers; nil if there will be no answer.
-    init(_ tell: @escaping @Sendable (Value?) -> Void) { self.tell = Mutex(tell) }
+    package init(_ tell: @escaping @Sendable (Value?) -> Void) { self.tell = Mutex(tell) }
 
-    func give(_ value: Value) { take()?(value) }
+    package func give(_ value: Value) { take()?(value) }
 
     /// Withdraws the question: nothing waits for an answer any more.
     func withdraw() { _ = take() }

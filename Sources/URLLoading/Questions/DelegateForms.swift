@@ -12,19 +12,4 @@ enum DelegateForms {
             if !mark.isSet { handler(value) }
         }
     }
-
-    /// Calls another delegate's form with a handler for the asynchronous one. The first call of the handler counts, and
-    /// a handler that is released ends the wait.
-    static func ask<Value: Sendable>(
-        otherwise: Value,
-        _ put: (@escaping @Sendable (Value) -> Void) -> Void
-    ) async -> Value {
-        let given: Value? = await unsafe withUnsafeContinuation { continuation in
-            let answer = Answer<Value> { unsafe continuation.resume(returning: $0) }
-            put { answer.give($0) }
-        }
-        if let given { return given }
-        DefaultedAnswer.ofOther?.set()
-        return otherwise
-    }
 }

@@ -1,6 +1,8 @@
-internal import Foundation
+package import Foundation
 
 /// A stream on its way from the program to the loader. The program does not use it after it has given it away.
-struct HandedStream: @unchecked Sendable {
-    let stream: InputStream?
+package struct HandedStream: @unchecked Sendable {
+    package let stream: InputStream?
+
+    package init(stream: InputStream?) { self.stream = stream }
 }

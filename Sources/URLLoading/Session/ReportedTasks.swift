@@ -26,7 +26,7 @@ extension URLSession {
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,
-        delegate: any SelectiveDelegate & TaskWatcher,
+        delegate: any TaskObserver,
         report: TaskReport
     ) -> URLSessionTask {
         let receiver = TaskSpec.Receiver.report(report)
@@ -51,9 +51,9 @@ extension URLSession {
 
 extension URLSessionTask {
     /// Gives a new task its delegate, which also hears when the task is resumed or suspended.
-    func listen(by delegate: any SelectiveDelegate & TaskWatcher, waitsOnLoop: Bool = false) {
+    func listen(by delegate: any TaskObserver, waitsOnLoop: Bool = false) {
         snapshot.withLock { snapshot in
-            snapshot.listener = .selective(delegate)
+            snapshot.listener = .observer(delegate)
             snapshot.watcher = delegate
             snapshot.waitsOnLoop = waitsOnLoop
         }

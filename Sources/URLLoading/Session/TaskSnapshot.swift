@@ -38,7 +38,7 @@ extension URLSessionTask {
         var error: (any Error)?
         /// The task's own delegate.
         var listener: TaskListener?
-        var watcher: (any TaskWatcher)?
+        var watcher: (any TaskObserver)?
         /// Whether the task has been reported to the session's observers.
         var isObserved = false
         /// What reports the task to the session's observers, until the load takes it; nil without observers.

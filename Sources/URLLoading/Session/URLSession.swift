@@ -130,7 +130,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     var listener: TaskListener? { state.withLock { $0.listener } }
 
     /// Returns the delegate that is asked for a task: its own, or else the session's.
-    func delegate(of task: URLSessionTask) -> (any URLSessionTaskDelegate)? { task.delegate ?? listener?.delegate }
+    func listener(of task: URLSessionTask) -> TaskListener? { task.listener ?? listener }
 
     /// A label of the program's own.
     open var sessionDescription: String? {
@@ -159,7 +159,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         // The record belongs to no task: the next process must not find it.
         if !isOurs { keeper?.refuse(task) }
         if let listener, listener.hears(of: .creation) {
-            delegateQueue.addLasting { listener.delegate.urlSession(self, didCreateTask: task) }
+            delegateQueue.addLasting { listener.tell(.created, of: task, self) }
         }
         return task
     }

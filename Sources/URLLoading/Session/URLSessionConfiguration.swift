@@ -340,6 +340,18 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
+    /// The rules for the answers to each request.
+    func answerRules(_ secrets: SecretFields) -> AnswerMachine.Rules {
+        AnswerMachine.Rules(
+            secrets: secrets,
+            usesHeuristicFreshness: usesHeuristicFreshness,
+            waitsForConnectivity: waitsForConnectivity,
+            triesAgain: isBackground,
+            redirects: responseLimits.redirectCount,
+            reading: WebURL.read
+        )
+    }
+
     /// The observers of the session's tasks.
     var observers: [SessionObserver] {
         var all: [SessionObserver] = []

@@ -46,13 +46,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     ) async -> CachedURLResponse?
 }
 
+/// As in ``URLSessionTaskDelegate``.
 extension URLSessionDataDelegate {
-    /// As in ``URLSessionTaskDelegate``.
-    private func other(_ session: URLSession) -> (any URLSessionDataDelegate)? {
-        guard let delegate = session.delegate as? any URLSessionDataDelegate, delegate !== self else { return nil }
-        return delegate
-    }
-
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -69,30 +64,23 @@ extension URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
-        guard let other = other(session) else { return .allow }
-        return await DelegateForms.ask(otherwise: .allow) { give in
-            other.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: give)
-        }
+        await session.passOn({ .response(response, $0) }, of: dataTask, from: self, otherwise: .allow)
     }
 
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
-    ) {
-        other(session)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
-    }
+    ) { session.passOn(.becameDownload(downloadTask), of: dataTask, from: self) }
 
     public func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
         didBecome streamTask: URLSessionStreamTask
-    ) {
-        other(session)?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
-    }
+    ) { session.passOn(.becameStream(streamTask), of: dataTask, from: self) }
 
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        other(session)?.urlSession(session, dataTask: dataTask, didReceive: data)
+        session.passOn(.content(data), of: dataTask, from: self)
     }
 
     public func urlSession(
@@ -111,14 +99,11 @@ extension URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
-        guard let other = other(session) else { return proposedResponse }
-        return await DelegateForms.ask(otherwise: Optional(proposedResponse)) { give in
-            other.urlSession(
-                session,
-                dataTask: dataTask,
-                willCacheResponse: proposedResponse,
-                completionHandler: give
-            )
-        }
+        await session.passOn(
+            { .caching(proposedResponse, $0) },
+            of: dataTask,
+            from: self,
+            otherwise: proposedResponse
+        )
     }
 }

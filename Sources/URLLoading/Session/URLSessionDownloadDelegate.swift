@@ -33,13 +33,8 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     )
 }
 
+/// As in ``URLSessionTaskDelegate``.
 extension URLSessionDownloadDelegate {
-    /// As in ``URLSessionTaskDelegate``.
-    private func other(_ session: URLSession) -> (any URLSessionDownloadDelegate)? {
-        guard let delegate = session.delegate as? any URLSessionDownloadDelegate, delegate !== self else { return nil }
-        return delegate
-    }
-
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -47,13 +42,8 @@ extension URLSessionDownloadDelegate {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        other(session)?.urlSession(
-            session,
-            downloadTask: downloadTask,
-            didWriteData: bytesWritten,
-            totalBytesWritten: totalBytesWritten,
-            totalBytesExpectedToWrite: totalBytesExpectedToWrite
-        )
+        let event = TaskEvent.written(bytesWritten, total: totalBytesWritten, of: totalBytesExpectedToWrite)
+        session.passOn(event, of: downloadTask, from: self)
     }
 
     public func urlSession(
@@ -61,12 +51,5 @@ extension URLSessionDownloadDelegate {
         downloadTask: URLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
-    ) {
-        other(session)?.urlSession(
-            session,
-            downloadTask: downloadTask,
-            didResumeAtOffset: fileOffset,
-            expectedTotalBytes: expectedTotalBytes
-        )
-    }
+    ) { session.passOn(.resumed(at: fileOffset, of: expectedTotalBytes), of: downloadTask, from: self) }
 }

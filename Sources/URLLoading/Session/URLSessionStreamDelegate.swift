@@ -20,24 +20,17 @@ public protocol URLSessionStreamDelegate: URLSessionTaskDelegate {
     )
 }
 
+/// As in ``URLSessionTaskDelegate``.
 extension URLSessionStreamDelegate {
-    /// As in ``URLSessionTaskDelegate``.
-    private func other(_ session: URLSession) -> (any URLSessionStreamDelegate)? {
-        guard let delegate = session.delegate as? any URLSessionStreamDelegate, delegate !== self else { return nil }
-        return delegate
-    }
-
     public func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
-        other(session)?.urlSession(session, readClosedFor: streamTask)
+        session.passOn(.readClosed, of: streamTask, from: self)
     }
 
     public func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
-        other(session)?.urlSession(session, writeClosedFor: streamTask)
+        session.passOn(.writeClosed, of: streamTask, from: self)
     }
 
-    public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {
-        other(session)?.urlSession(session, betterRouteDiscoveredFor: streamTask)
-    }
+    public func urlSession(_ session: URLSession, betterRouteDiscoveredFor streamTask: URLSessionStreamTask) {}
 
     public func urlSession(
         _ session: URLSession,
@@ -45,11 +38,7 @@ extension URLSessionStreamDelegate {
         didBecome inputStream: InputStream,
         outputStream: OutputStream
     ) {
-        other(session)?.urlSession(
-            session,
-            streamTask: streamTask,
-            didBecome: inputStream,
-            outputStream: outputStream
-        )
+        let streams = CapturedStreams(input: inputStream, output: outputStream)
+        session.passOn(.captured(streams), of: streamTask, from: self)
     }
 }

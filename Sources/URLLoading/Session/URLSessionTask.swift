@@ -259,7 +259,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Suspends the task until ``resume()`` has been called as often. Nothing is read, so the server has to wait, and
     /// nothing is sent. Time limits stop too, except the limit for the whole resource.
     open func suspend() {
-        let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
+        let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskObserver)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }
             snapshot.suspensions += 1
             snapshot.state = .suspended
@@ -267,13 +267,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
         guard isStop else { return }
         updateFlow()
-        watcher?.taskDidSuspend(self)
+        watcher?.task(self, isRunning: false)
     }
 
     /// Begins the task, or continues it once this has been called as often as `suspend()`. A new task counts as
     /// suspended once. For a running task it does nothing.
     open func resume() {
-        let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
+        let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskObserver)?) in
             guard snapshot.state == .suspended else { return (false, nil) }
             snapshot.suspensions = max(0, snapshot.suspensions - 1)
             guard snapshot.suspensions == 0 else { return (false, nil) }
@@ -283,7 +283,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
         guard isGo else { return }
         // The watcher must be told before the task can end.
-        watcher?.taskDidResume(self)
+        watcher?.task(self, isRunning: true)
         updateFlow()
     }
 

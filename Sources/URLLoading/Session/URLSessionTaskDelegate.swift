@@ -124,15 +124,10 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
+/// What a task's own delegate has no method for goes to the session's delegate.
 extension URLSessionTaskDelegate {
-    /// Returns the session's delegate, if it is another object: it is asked where a task's own delegate lacks a method.
-    private func other(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
-        guard let delegate = session.delegate as? any URLSessionTaskDelegate, delegate !== self else { return nil }
-        return delegate
-    }
-
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        other(session)?.urlSession(session, didCreateTask: task)
+        session.passOn(.created, of: task, from: self)
     }
 
     public func urlSession(
@@ -153,15 +148,11 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-        guard let other = other(session) else { return (.continueLoading, nil) }
-        typealias Reply = (URLSession.DelayedRequestDisposition, URLRequest?)
-        return await DelegateForms.ask(otherwise: Reply(.continueLoading, nil)) { give in
-            other.urlSession(session, task: task, willBeginDelayedRequest: request) { give(Reply($0, $1)) }
-        }
+        await session.passOn({ .begin(request, $0) }, of: task, from: self, otherwise: (.continueLoading, nil))
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        other(session)?.urlSession(session, taskIsWaitingForConnectivity: task)
+        session.passOn(.waitsForConnectivity, of: task, from: self)
     }
 
     public func urlSession(
@@ -182,16 +173,7 @@ extension URLSessionTaskDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest? {
-        guard let other = other(session) else { return request }
-        return await DelegateForms.ask(otherwise: Optional(request)) { give in
-            other.urlSession(
-                session,
-                task: task,
-                willPerformHTTPRedirection: response,
-                newRequest: request,
-                completionHandler: give
-            )
-        }
+        await session.passOn({ .redirect(response, request, $0) }, of: task, from: self, otherwise: request)
     }
 
     public func urlSession(
@@ -215,11 +197,12 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         DefaultedAnswer.noteOther(by: self)
-        guard let other = other(session) else { return (.performDefaultHandling, nil) }
-        typealias Reply = (URLSession.AuthChallengeDisposition, URLCredential?)
-        return await DelegateForms.ask(otherwise: Reply(.performDefaultHandling, nil)) { give in
-            other.urlSession(session, task: task, didReceive: challenge) { give(Reply($0, $1)) }
-        }
+        return await session.passOn(
+            { .challenge(challenge, $0) },
+            of: task,
+            from: self,
+            otherwise: (.performDefaultHandling, nil)
+        )
     }
 
     public func urlSession(
@@ -237,13 +220,7 @@ extension URLSessionTaskDelegate {
     public func urlSession(
         _ session: URLSession,
         needNewBodyStreamForTask task: URLSessionTask
-    ) async -> InputStream? {
-        guard let other = other(session) else { return nil }
-        let handed = await DelegateForms.ask(otherwise: HandedStream(stream: nil)) { give in
-            other.urlSession(session, task: task, needNewBodyStream: { give(HandedStream(stream: $0)) })
-        }
-        return handed.stream
-    }
+    ) async -> InputStream? { await passOn(session, task, from: nil) }
 
     public func urlSession(
         _ session: URLSession,
@@ -262,12 +239,11 @@ extension URLSessionTaskDelegate {
         _ session: URLSession,
         needNewBodyStreamForTask task: URLSessionTask,
         from offset: Int64
-    ) async -> InputStream? {
-        guard let other = other(session) else { return nil }
-        let handed = await DelegateForms.ask(otherwise: HandedStream(stream: nil)) { give in
-            other.urlSession(session, task: task, needNewBodyStreamFrom: offset) { give(HandedStream(stream: $0)) }
-        }
-        return handed.stream
+    ) async -> InputStream? { await passOn(session, task, from: offset) }
+
+    private func passOn(_ session: URLSession, _ task: URLSessionTask, from offset: Int64?) async -> InputStream? {
+        let none = HandedStream(stream: nil)
+        return await session.passOn({ .bodyStream(from: offset, $0) }, of: task, from: self, otherwise: none).stream
     }
 
     public func urlSession(
@@ -277,32 +253,23 @@ extension URLSessionTaskDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        other(session)?.urlSession(
-            session,
-            task: task,
-            didSendBodyData: bytesSent,
-            totalBytesSent: totalBytesSent,
-            totalBytesExpectedToSend: totalBytesExpectedToSend
-        )
+        let event = TaskEvent.sent(bytesSent, total: totalBytesSent, of: totalBytesExpectedToSend)
+        session.passOn(event, of: task, from: self)
     }
 
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didReceiveInformationalResponse response: HTTPURLResponse
-    ) {
-        other(session)?.urlSession(session, task: task, didReceiveInformationalResponse: response)
-    }
+    ) { session.passOn(.informed(response), of: task, from: self) }
 
     public func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        other(session)?.urlSession(session, task: task, didFinishCollecting: metrics)
-    }
+    ) { session.passOn(.metrics(metrics), of: task, from: self) }
 
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        other(session)?.urlSession(session, task: task, didCompleteWithError: error)
+        session.passOn(.ended(error), of: task, from: self)
     }
 }

@@ -18,27 +18,18 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     )
 }
 
+/// As in ``URLSessionTaskDelegate``.
 extension URLSessionWebSocketDelegate {
-    /// As in ``URLSessionTaskDelegate``.
-    private func other(_ session: URLSession) -> (any URLSessionWebSocketDelegate)? {
-        guard let delegate = session.delegate as? any URLSessionWebSocketDelegate, delegate !== self else { return nil }
-        return delegate
-    }
-
     public func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,
         didOpenWithProtocol protocol: String?
-    ) {
-        other(session)?.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
-    }
+    ) { session.passOn(.opened(`protocol`), of: webSocketTask, from: self) }
 
     public func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
-    ) {
-        other(session)?.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
-    }
+    ) { session.passOn(.closed(closeCode, reason), of: webSocketTask, from: self) }
 }

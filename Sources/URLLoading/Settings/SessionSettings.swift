@@ -12,7 +12,6 @@ final class SessionSettings: Sendable {
     let requestTimeout: TimeInterval
     /// In seconds.
     let resourceTimeout: TimeInterval
-    let waitsForConnectivity: Bool
     /// The fields for every request that does not have its own.
     let fields: HTTPFields
     /// The fields that a redirect to another origin does not carry.
@@ -53,17 +52,9 @@ final class SessionSettings: Sendable {
         cachePolicy = configuration.requestCachePolicy
         requestTimeout = configuration.timeoutIntervalForRequest
         resourceTimeout = configuration.timeoutIntervalForResource
-        waitsForConnectivity = configuration.waitsForConnectivity
         fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
         secrets = SecretFields(configuration.secretHeaderFields)
-        answerRules = AnswerMachine.Rules(
-            secrets: secrets,
-            usesHeuristicFreshness: configuration.usesHeuristicFreshness,
-            waitsForConnectivity: waitsForConnectivity,
-            triesAgain: configuration.isBackground,
-            redirects: configuration.responseLimits.redirectCount,
-            reading: WebURL.read
-        )
+        answerRules = configuration.answerRules(secrets)
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         maximumDataLength = configuration.maximumDataLength ?? .max
         cookies = configuration.httpCookieStorage

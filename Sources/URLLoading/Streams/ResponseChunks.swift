@@ -38,7 +38,7 @@ extension URLSession {
     package func chunkTask(
         _ request: URLRequest,
         _ content: ContentSource,
-        delegate: any SelectiveDelegate & TaskWatcher
+        delegate: any TaskObserver
     ) -> (task: URLSessionDataTask, chunks: @Sendable () async throws -> ResponseChunks) {
         let channel = ByteChannel()
         let task = add { number -> URLSessionDataTask in

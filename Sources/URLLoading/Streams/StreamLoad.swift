@@ -303,11 +303,7 @@ final class StreamLoad: WishWorker {
     }
 
     func tellReadClosed() {
-        guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
-        delegate.tell(.stream) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionStreamDelegate).self)?
-                .urlSession(session, readClosedFor: task)
-        }
+        if let delegate, delegate.task is URLSessionStreamTask { delegate.tell(.readClosed) }
     }
 
     // MARK: Ends
@@ -444,11 +440,7 @@ extension StreamLoad {
         // A FIN after half of a write would make it look complete.
         if case .open(let connection) = state, writing == .open { connection.finishWriting(keepsReading: true) }
         writing = .closed
-        guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
-        delegate.tell(.stream) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionStreamDelegate).self)?
-                .urlSession(session, writeClosedFor: task)
-        }
+        if let delegate, delegate.task is URLSessionStreamTask { delegate.tell(.writeClosed) }
     }
 
     private func secure() {

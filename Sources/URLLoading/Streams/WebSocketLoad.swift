@@ -309,29 +309,12 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         state = .ended(ending, timer)
     }
 
-    private func tellOpened(_ subprotocol: String?) {
-        guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
-        delegate.tell(.socket) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionWebSocketDelegate).self)?.urlSession(
-                session,
-                webSocketTask: task,
-                didOpenWithProtocol: subprotocol
-            )
-        }
-    }
+    private func tellOpened(_ subprotocol: String?) { delegate?.tell(.opened(subprotocol)) }
 
     /// Tells the delegate that the server has closed.
     private func tellClosed() {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
-        let (code, reason) = (task.closeCode, task.closeReason)
-        delegate.tell(.socket) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionWebSocketDelegate).self)?.urlSession(
-                session,
-                webSocketTask: task,
-                didCloseWith: code,
-                reason: reason
-            )
-        }
+        delegate.tell(.closed(task.closeCode, task.closeReason))
     }
 
     private func tell(_ ending: WebSocketEnding) {

@@ -251,3 +251,31 @@ extension SessionSettings {
         if !cookies.isEmpty { storage.store(cookies, for: task) {} }
     }
 }
+
+extension ChallengeQuestion {
+    /// Returns the delegate's answer as the rules know it, and the credential in it.
+    func reply(
+        _ answer: ChallengeSender.Reply,
+        proposing proposed: URLCredential?
+    ) -> (ChallengeReply, URLCredential?) {
+        switch answer.disposition {
+        case .useCredential:
+            guard let credential = answer.credential else { return (.none, nil) }
+            return (words(of: credential).map { .credentials($0) } ?? .next, credential)
+        case .performDefaultHandling:
+            guard isAnswerable, let proposed, let words = words(of: proposed) else { return (.next, nil) }
+            return (.credentials(words), proposed)
+        case .rejectProtectionSpace: return (.next, nil)
+        case .cancelAuthenticationChallenge: return (.none, nil)
+        }
+    }
+
+    /// Returns the user name and password in the form in which they are sent: in NFC if the challenge names UTF-8.
+    private func words(of credential: URLCredential) -> Credentials? {
+        guard let words = credential.value.words, challenge.isUTF8 else { return credential.value.words }
+        return Credentials(
+            user: words.user.precomposedStringWithCanonicalMapping,
+            password: words.password.precomposedStringWithCanonicalMapping
+        )
+    }
+}

@@ -54,60 +54,43 @@ struct Delivery: ~Copyable {
     }
 
     /// Hands the answer over to another task.
-    mutating func replaceTask(
-        by other: URLSessionTask,
-        _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
-    ) {
+    ///
+    /// - Parameter event: tells of the other task.
+    mutating func replaceTask(by other: URLSessionTask, _ event: TaskEvent) {
         let old = task
         later { old.passSuspensions(to: other) }
-        tell(.response, afterCancel: true) { session, _, delegate in
-            if let recipient = session.recipient(delegate, as: (any URLSessionDataDelegate).self) {
-                call(session, recipient)
-            }
-        }
+        tell(event, afterCancel: true)
         later { [session] in old.retire(for: other, session) }
         task = other
     }
 
     // MARK: Telling
 
-    /// Runs `call` on the delegate queue, after earlier calls. Returns false if reading must pause, because too much
+    /// Tells an event on the delegate queue, after earlier calls. Returns false if reading must pause, because too much
     /// waits there.
     ///
-    /// - Parameter afterCancel: whether to call it even if the program has cancelled the task.
+    /// - Parameter afterCancel: whether to tell it even if the program has cancelled the task.
     @discardableResult
-    mutating func tell(
-        _ event: TaskInterests,
-        weight: Int = 0,
-        afterCancel: Bool = false,
-        _ call: @escaping DelegateCall
-    ) -> Bool {
-        guard hasListener(for: event) else { return true }
+    mutating func tell(_ event: TaskEvent, weight: Int = 0, afterCancel: Bool = false) -> Bool {
+        guard hasListener(for: event.interest) else { return true }
         hasTold = true
         let (session, task) = (session, task)
         return callbacks.add(weight: weight, on: session.delegateQueue) {
-            guard let delegate = session.delegate(of: task), afterCancel || !task.isCancelled else {
-                return
-            }
-            call(session, task, delegate)
+            guard afterCancel || !task.isCancelled else { return }
+            session.listener(of: task)?.tell(event, of: task, session)
         }
     }
 
     /// Puts a question on the delegate queue.
-    ///
-    /// - Parameter otherwise: the answer if the delegate was removed while the question was on its way.
-    mutating func put<Value: Sendable>(
-        _ answer: Answer<Value>,
-        otherwise: Value,
-        _ question: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void
-    ) {
+    mutating func put<Value: Sendable>(_ question: TaskQuestion, _ answer: Answer<Value>) {
         hasTold = true
         let (session, task) = (session, task)
         callbacks.add(on: session.delegateQueue) {
             // The task is ending, and needs no answer.
             if task.isCancelled { return answer.withdraw() }
-            guard let delegate = session.delegate(of: task) else { return answer.give(otherwise) }
-            question(session, task, delegate, answer)
+            // The delegate may have been removed while the question was on its way.
+            guard let listener = session.listener(of: task) else { return question.decline() }
+            listener.ask(question, of: task, session)
         }
     }
 
@@ -123,25 +106,14 @@ struct Delivery: ~Copyable {
 
     /// - Parameter news: how many octets of the content were sent since the last call.
     mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
-        tell(.sent) { session, task, delegate in
-            delegate.urlSession(
-                session,
-                task: task,
-                didSendBodyData: Int64(news),
-                totalBytesSent: counts.sent,
-                totalBytesExpectedToSend: counts.expectedToSend
-            )
-        }
+        tell(.sent(Int64(news), total: counts.sent, of: counts.expectedToSend))
     }
 
     mutating func tellInformational(
         _ make: () -> HTTPURLResponse
     ) -> Bool {
         guard hasListener(for: .informational) else { return true }
-        let response = make()
-        return tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
-            delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
-        }
+        return tell(.informed(make()), weight: CallbackQueue.pieceWeight)
     }
 
     // MARK: The answer
@@ -302,38 +274,18 @@ struct Delivery: ~Copyable {
     }
 
     private mutating func tellData(_ data: Data) -> Bool {
-        guard let task = task as? URLSessionDataTask else { return true }
-        return tell(.content, weight: CallbackQueue.pieceWeight + data.count) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionDataDelegate).self)?
-                .urlSession(session, dataTask: task, didReceive: data)
-        }
+        guard task is URLSessionDataTask else { return true }
+        return tell(.content(data), weight: CallbackQueue.pieceWeight + data.count)
     }
 
     private mutating func tellCount(_ counts: TaskCounts) -> Bool {
-        guard hasListener(for: .received) else { return true }
-        return tell(.received, weight: CallbackQueue.pieceWeight) { session, task, delegate in
-            (delegate as? any SelectiveDelegate)?.urlSession(
-                session,
-                task: task,
-                didReceive: counts.received,
-                of: counts.expectedToReceive
-            )
-        }
+        tell(.received(counts.received, of: counts.expectedToReceive), weight: CallbackQueue.pieceWeight)
     }
 
     private mutating func tellWritten(_ count: Int, _ counts: TaskCounts) -> Bool {
-        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), let task = task as? URLSessionDownloadTask else {
-            return true
-        }
-        return tell(.written, weight: CallbackQueue.pieceWeight) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionDownloadDelegate).self)?.urlSession(
-                session,
-                downloadTask: task,
-                didWriteData: Int64(count),
-                totalBytesWritten: counts.received,
-                totalBytesExpectedToWrite: counts.expectedToReceive
-            )
-        }
+        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), task is URLSessionDownloadTask else { return true }
+        let event = TaskEvent.written(Int64(count), total: counts.received, of: counts.expectedToReceive)
+        return tell(event, weight: CallbackQueue.pieceWeight)
     }
 
     /// Tells the delegate that a download resumes instead of beginning.
@@ -343,17 +295,8 @@ struct Delivery: ~Copyable {
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
-        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), let task = task as? URLSessionDownloadTask else {
-            return
-        }
-        tell(.written) { session, _, delegate in
-            session.recipient(delegate, as: (any URLSessionDownloadDelegate).self)?.urlSession(
-                session,
-                downloadTask: task,
-                didResumeAtOffset: offset,
-                expectedTotalBytes: total
-            )
-        }
+        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), task is URLSessionDownloadTask else { return }
+        tell(.resumed(at: offset, of: total))
     }
 
     // MARK: The end
@@ -368,9 +311,7 @@ struct Delivery: ~Copyable {
         _ streams: CapturedStreams?
     ) -> CompletionReport {
         made?.forgetRoom()
-        if let metrics, streams == nil {
-            tell(.metrics, afterCancel: true) { $2.urlSession($0, task: $1, didFinishCollecting: metrics) }
-        }
+        if let metrics, streams == nil { tell(.metrics(metrics), afterCancel: true) }
         var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response ?? answer)
         switch takeSink() {
         case .memory(let data): ending.data = data
@@ -396,7 +337,7 @@ extension Delivery {
     func tellsPieces<Kind>(to kind: Kind.Type) -> Bool {
         switch reception {
         case .delegate, .report: true
-        case .awaitedData, .awaitedFile, .bytes: task.delegate is Kind
+        case .awaitedData, .awaitedFile, .bytes: task.listener?.isOf(kind) ?? false
         case .data, .download: false
         }
     }
@@ -413,7 +354,7 @@ extension Delivery {
     /// `URLSession` may take its time.
     var isReported: Bool {
         switch reception {
-        case .report, .bytes: listener?.delegate is any SelectiveDelegate
+        case .report, .bytes: listener?.observer != nil
         case .delegate, .data, .download, .awaitedData, .awaitedFile: false
         }
     }
@@ -436,7 +377,7 @@ extension Delivery {
     /// The task's own delegate, or else the session's.
     var listener: TaskListener? { task.listener ?? session.listener }
 
-    func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
+    func hasListener(for interest: TaskInterests) -> Bool { listener?.hears(of: interest) ?? false }
 
     var wantsMetrics: Bool {
         if case .report(let terms) = reception, terms.collectsMetrics { return true }
@@ -445,7 +386,7 @@ extension Delivery {
 
     /// Whether the delegate decides what is stored of the answer.
     var isAskedAboutCaching: Bool {
-        guard involvesDelegate, hasListener(for: .caching), let delegate = listener?.delegate else { return false }
-        return session.recipient(delegate, as: (any URLSessionDataDelegate).self) != nil
+        guard involvesDelegate, hasListener(for: .caching) else { return false }
+        return listener?.recipient(as: (any URLSessionDataDelegate).self, in: session) != nil
     }
 }

@@ -67,7 +67,7 @@ class RequestLoader: TaskLoader {
             cache.keep(cached, for: key, by: dataTask)
             return end(nil)
         }
-        ask(.caching, otherwise: cached, UserQuestion.caching(of: dataTask, cached)) { [self] answer, _ in
+        ask(.caching, otherwise: cached, { .caching(cached, $0) }) { [self] answer, _ in
             if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key, by: dataTask) }
             end(nil)
         }
@@ -272,9 +272,7 @@ class RequestLoader: TaskLoader {
         case .fail(let reason): end(ErrorTranslation.error(reason, attempt.request.url))
         case .waitForConnectivity(let pause, let isFirst):
             // A background session does not tell it, as on Apple's platforms.
-            if isFirst, background == nil {
-                tell(.connectivity) { $2.urlSession($0, taskIsWaitingForConnectivity: $1) }
-            }
+            if isFirst, background == nil { tell(.waitsForConnectivity) }
             observation?.note(.waitsForConnectivity)
             // Nothing of the content has been read, so a stream can be used again.
             start(after: pause) { [self] in
@@ -491,8 +489,8 @@ extension RequestLoader: ExchangeDelegate {
 extension RequestLoader {
     /// Asks the delegate for a stream: the request's stream was read already, or there never was one.
     func askForStream() {
-        let put = UserQuestion.bodyStream(from: attempt.streamOffset)
-        ask(.bodyStream, otherwise: HandedStream(stream: nil), put) { [self] answer, _ in
+        let (none, offset) = (HandedStream(stream: nil), attempt.streamOffset)
+        ask(.bodyStream, otherwise: none, { .bodyStream(from: offset, $0) }) { [self] answer, _ in
             start()
             guard let stream = answer.stream else {
                 let reason = "the request's content is needed, and no stream was given to read it from"
@@ -508,7 +506,7 @@ extension RequestLoader {
     /// hooks.
     func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
         let isAsked = background == nil || delivery.isReported
-        ask(isAsked ? .redirect : nil, otherwise: next, UserQuestion.redirect(response, next)) { [self] answer, held in
+        ask(isAsked ? .redirect : nil, otherwise: next, { .redirect(response, next, $0) }) { [self] answer, held in
             guard let answer else { return perform(attempt.machine.decline(), response, held) }
             follow(answer, held)
         }
@@ -549,7 +547,17 @@ extension RequestLoader {
         _ failures: Int,
         _ response: HTTPURLResponse?
     ) {
-        let put = UserQuestion.challenge(space, proposed, failures, response)
+        func put(_ answer: Answer<ChallengeSender.Reply>) -> TaskQuestion {
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space,
+                proposedCredential: proposed,
+                previousFailureCount: failures,
+                failureResponse: response,
+                error: nil,
+                sender: ChallengeSender { answer.give($0) }
+            )
+            return .challenge(challenge, answer)
+        }
         ask(.challenge, otherwise: (.performDefaultHandling, nil), put) { [self] answer, held in
             guard answer.disposition != .cancelAuthenticationChallenge else { return cancel(.atOnce) }
             guard let step = attempt.reply(answer, to: question, proposing: proposed, engine) else { return }
@@ -558,7 +566,7 @@ extension RequestLoader {
     }
 
     func askWhetherToBegin(_ request: URLRequest) {
-        ask(.delay, otherwise: (.continueLoading, nil), UserQuestion.delayed(request)) { [self] answer, _ in
+        ask(.delay, otherwise: (.continueLoading, nil), { .begin(request, $0) }) { [self] answer, _ in
             start()
             switch answer {
             case (.continueLoading, _): startFromDisk(request)
@@ -626,8 +634,7 @@ extension RequestLoader: ProtocolLoadDelegate {
 
     func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad) {
         guard course.isCurrent(load), challenge.sender != nil else { return }
-        ask(.challenge, otherwise: (.performDefaultHandling, nil), UserQuestion.challenge(challenge)) {
-            [self] answer, held in
+        ask(.challenge, otherwise: (.performDefaultHandling, nil), { .challenge(challenge, $0) }) { [self] answer, held in
             goOn(held)
             load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
             if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }

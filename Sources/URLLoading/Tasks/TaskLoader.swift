@@ -120,8 +120,8 @@ class TaskLoader: HeldLoad, TaskLoad {
 
     // MARK: Telling and asking
 
-    final func tell(_ event: TaskInterests, _ call: @escaping DelegateCall) {
-        if !delivery.tell(event, call) { waitForUser() }
+    final func tell(_ event: TaskEvent) {
+        if !delivery.tell(event) { waitForUser() }
     }
 
     final func later(_ call: @escaping @Sendable () -> Void) { delivery.later(call) }
@@ -140,20 +140,19 @@ class TaskLoader: HeldLoad, TaskLoad {
     /// Asks the delegate. If there is none to ask, `otherwise` is the answer, at once.
     ///
     /// - Parameters:
-    ///   - event: a delegate that does not get this event is not asked; nil: no delegate is asked.
-    ///   - put: runs on the delegate queue; gives the answer. If it releases the question without an answer, the task
-    ///     fails.
+    ///   - interest: a delegate without it is not asked; nil: no delegate is asked.
+    ///   - question: makes the question. If that is released without an answer, the task fails.
     ///   - act: runs on the loop, with what was held back meanwhile.
     final func ask<Value: Sendable>(
-        _ event: TaskInterests?,
+        _ interest: TaskInterests?,
         otherwise: Value,
-        _ put: @escaping UserQuestion.Put<Value>,
+        _ question: (Answer<Value>) -> TaskQuestion,
         _ act: @escaping (Value, Held) -> Void
     ) {
-        guard let event, delivery.hasListener(for: event) else { return pause { act(otherwise, $0) } }
+        guard let interest, delivery.hasListener(for: interest) else { return pause { act(otherwise, $0) } }
         let limit = delivery.isReported ? request?.values.explicitTimeout ?? settings.requestTimeout : 0
         ask(within: RequestBuilder.nanoseconds(limit)) {
-            delivery.put($0, otherwise: otherwise, put)
+            delivery.put(question($0), $0)
         } _: { [self] answer, held in
             if let answer { return act(answer, held) }
             end(.unknown, request?.url, "the delegate released its completion handler without calling it")
@@ -270,8 +269,7 @@ extension TaskLoader {
 
     func askForDisposition(_ response: URLResponse) {
         guard let dataTask = task as? URLSessionDataTask else { return askToDownload(response) }
-        ask(.response, otherwise: .allow, UserQuestion.disposition(of: dataTask, response)) {
-            [self] disposition, held in
+        ask(.response, otherwise: .allow, { .response(response, $0) }) { [self] disposition, held in
             switch disposition {
             case .allow: goOn(held)
             case .cancel: cancel(.atOnce)
@@ -284,14 +282,14 @@ extension TaskLoader {
 
     /// Asks whether to continue a download: its delegate accepts or cancels it.
     private func askToDownload(_ response: URLResponse) {
-        ask(.response, otherwise: true, UserQuestion.acceptance(of: response)) { [self] isTaken, held in
+        ask(.response, otherwise: true, { .download(response, $0) }) { [self] isTaken, held in
             if isTaken { goOn(held) } else { cancel(.atOnce) }
         }
     }
 
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
         let download = URLSessionDownloadTask(taking: dataTask, spec)
-        becomeTask(download, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: download) }
+        becomeTask(download, dataTask, .becameDownload(download))
         resume(held) { beginFile() }
     }
 
@@ -306,7 +304,7 @@ extension TaskLoader {
     private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
         let streamTask = URLSessionStreamTask(taking: dataTask, spec)
         streamTask.channel.adopt(queue: session.delegateQueue)
-        becomeTask(streamTask, dataTask) { $1.urlSession($0, dataTask: dataTask, didBecome: streamTask) }
+        becomeTask(streamTask, dataTask, .becameStream(streamTask))
         delivery.store(nil)
         if case .source(.stream(let stream)) = held {
             load(from: .stream(stream))
@@ -320,15 +318,11 @@ extension TaskLoader {
     }
 
     /// Replaces the data task by another task of the same loader.
-    private func becomeTask(
-        _ other: URLSessionTask,
-        _ old: URLSessionDataTask,
-        _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
-    ) {
+    private func becomeTask(_ other: URLSessionTask, _ old: URLSessionDataTask, _ event: TaskEvent) {
         session.replace(old, by: other)
         engine.remove(self)
         old.stage = .passed(to: other)
-        delivery.replaceTask(by: other, call)
+        delivery.replaceTask(by: other, event)
         engine.add(self)
     }
 }

@@ -134,30 +134,24 @@ struct CompletionReport: Sendable {
     }
 
     private func tellDelegate() {
-        let delegate = session.delegate(of: task)
-        let hearing = offer(to: delegate)
+        let listener = session.listener(of: task)
+        let hearing = offer(to: listener)
         // The task's properties show the end before it is reported.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(urlError)
         let stream = task as? URLSessionStreamTask
         stream?.channel.end(urlError)
         if let streams, let stream {
-            let recipient = delegate.flatMap { session.recipient($0, as: (any URLSessionStreamDelegate).self) }
-            recipient?.urlSession(
-                session,
-                streamTask: stream,
-                didBecome: streams.input,
-                outputStream: streams.output
-            )
+            listener?.tell(.captured(streams), of: stream, session)
             return release()
         }
-        let heardEnds = hearsEnds(delegate)
-        delegate?.urlSession(session, task: task, didCompleteWithError: failure)
+        let heardEnds = hearsEnds(listener)
+        listener?.tell(.ended(failure), of: task, session)
         guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
-        guard hearing == .unheard, let delegate else { return }
+        guard hearing == .unheard, let listener else { return }
         // A hook that was set meanwhile has looked for unhandled ends before this one was recorded.
-        if listens(delegate) || !heardEnds && hearsEnds(delegate) { session.tellUnheard() }
+        if listens(listener) || !heardEnds && hearsEnds(listener) { session.tellUnheard() }
     }
 
     /// Whether a delegate has handled an end. A background session keeps an end that was not handled, and reports it
@@ -172,44 +166,44 @@ struct CompletionReport: Sendable {
 
     /// Gives a finished download to the delegate. A background session removes the file when the delegate has returned,
     /// and keeps one that no delegate takes.
-    private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
+    private func offer(to listener: TaskListener?) -> Hearing {
         guard session.keeper != nil else {
-            tellFile(to: delegate)
+            tellFile(to: listener)
             return .heard
         }
-        guard let delegate, listens(delegate) else { return .unheard }
-        guard let selective = taker(delegate) as? any SelectiveDelegate else {
-            tellFile(to: delegate)
+        guard let listener, listens(listener) else { return .unheard }
+        guard let observer = taker(listener)?.observer else {
+            tellFile(to: listener)
             return .heard
         }
         guard let file, let download = task as? URLSessionDownloadTask else { return .heard }
-        guard selective.take(file.url, of: download, session) else { return .stranded }
+        guard observer.keep(file.url, of: download, session) else { return .stranded }
         file.remove()
         return .heard
     }
 
-    private func tellFile(to delegate: (any URLSessionTaskDelegate)?) {
+    private func tellFile(to listener: TaskListener?) {
         guard let file, let download = task as? URLSessionDownloadTask else { return }
-        guard let taker = taker(delegate) else { return file.remove() }
-        taker.urlSession(session, downloadTask: download, didFinishDownloadingTo: file.url)
+        guard let taker = taker(listener) else { return file.remove() }
+        taker.tell(.downloaded(file.url), of: download, session)
         if session.keeper != nil { file.remove() }
     }
 
     /// The delegate that takes finished downloads.
-    private func taker(_ delegate: (any URLSessionTaskDelegate)?) -> (any URLSessionDownloadDelegate)? {
-        delegate.flatMap { session.recipient($0, as: (any URLSessionDownloadDelegate).self) }
+    private func taker(_ listener: TaskListener?) -> TaskListener? {
+        listener?.recipient(as: (any URLSessionDownloadDelegate).self, in: session)
     }
 
-    private func listens(_ delegate: any URLSessionTaskDelegate) -> Bool {
-        if file == nil { return hearsEnds(delegate) }
-        guard let taker = taker(delegate) else { return false }
-        return (taker as? any SelectiveDelegate)?.takesDownloads ?? true
+    private func listens(_ listener: TaskListener) -> Bool {
+        if file == nil { return hearsEnds(listener) }
+        guard let taker = taker(listener) else { return false }
+        return taker.observer?.takesDownloads ?? true
     }
 
     /// Whether the delegate handles ends. False outside background sessions, where nothing depends on it.
-    private func hearsEnds(_ delegate: (any URLSessionTaskDelegate)?) -> Bool {
-        guard session.keeper != nil, let delegate else { return false }
-        return (delegate as? any SelectiveDelegate)?.hearsEnds ?? true
+    private func hearsEnds(_ listener: TaskListener?) -> Bool {
+        guard session.keeper != nil, let listener else { return false }
+        return listener.observer?.hearsEnds ?? true
     }
 
     /// Marks the task as completed. Returns true if the caller that waits for it does so on the session's own loop.

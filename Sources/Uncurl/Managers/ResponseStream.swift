@@ -116,7 +116,7 @@ final class StreamEnding: Sendable {
         guard !delegate.interests.isDisjoint(with: [.content, .received]) else { return }
         await withCheckedContinuation { continuation in
             session.delegateQueue.addLasting {
-                delegate.urlSession(session, dataTask: task, didReceive: data)
+                delegate.take(.content(data), of: task, session)
                 delegate.tellReceived(total, of: task.countOfBytesExpectedToReceive)
                 continuation.resume()
             }

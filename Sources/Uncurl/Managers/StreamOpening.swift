@@ -174,7 +174,7 @@ struct StreamOpening: Sendable {
         let (delegate, session) = (taskEnd.delegate, taskEnd.session)
         guard delegate.interests.contains(.response) else { return }
         let question = Task<URLSession.ResponseDisposition, any Error> {
-            await delegate.urlSession(session, dataTask: chunks.task, didReceive: response)
+            await delegate.disposition(of: chunks.task, response, session)
         }
         let limit = session.answerLimit(of: request)
         do {

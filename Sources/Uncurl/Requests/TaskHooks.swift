@@ -76,6 +76,73 @@ public struct TaskHooks: Sendable {
     }
 }
 
+extension TaskHooks {
+    /// Calls the hook of an event, if it is set.
+    func tell(_ event: TaskEvent, of task: URLSessionTask, _ session: Session) {
+        switch event {
+        case .created: didCreate?(session, task)
+        case .waitsForConnectivity: isWaitingForConnectivity?(session, task)
+        case .sent(let news, let total, let expected):
+            didSendBodyData?(session, task, TransferredBytes(news, total, of: expected))
+        case .informed(let response): didReceiveInformationalResponse?(session, task, response)
+        case .metrics(let metrics): didFinishCollectingMetrics?(session, task, metrics)
+        case .ended(let error): didComplete?(session, task, error)
+        case .becameDownload(let download):
+            if let task = task as? URLSessionDataTask { didBecomeDownloadTask?(session, task, download) }
+        case .content(let data): if let task = task as? URLSessionDataTask { didReceiveData?(session, task, data) }
+        case .written(let news, let total, let expected):
+            guard let task = task as? URLSessionDownloadTask else { return }
+            didWriteData?(session, task, TransferredBytes(news, total, of: expected))
+        case .resumed(let offset, let expected):
+            guard let task = task as? URLSessionDownloadTask else { return }
+            didResumeAtOffset?(session, task, ResumedOffset(offset, of: expected))
+        default: break
+        }
+    }
+}
+
+extension TaskQuestion {
+    /// Has a hook answer, or else the rule of an option.
+    ///
+    /// - Parameters:
+    ///   - hooks: the manager's, and the task's own.
+    ///   - options: the request's, and the manager's.
+    /// - Returns: false where there is neither.
+    func answer(
+        by hooks: (first: TaskHooks, own: TaskHooks),
+        _ options: (own: RequestOptions, usual: RequestOptions),
+        for task: URLSessionTask,
+        _ session: URLSession
+    ) -> Bool {
+        switch self {
+        case .redirect(let response, let request, let answer):
+            if let hook = hooks.first.willPerformRedirection ?? hooks.own.willPerformRedirection {
+                answer.give { await hook(session, task, response, request) }
+            } else if let rule = options.own.redirects ?? options.usual.redirects {
+                answer.give { await rule.next(task, request, response) }
+            } else {
+                return false
+            }
+        case .caching(let proposed, let answer):
+            guard let task = task as? URLSessionDataTask else { return false }
+            if let hook = hooks.first.willCacheResponse ?? hooks.own.willCacheResponse {
+                answer.give { await hook(session, task, proposed) }
+            } else if let rule = options.own.caching ?? options.usual.caching {
+                answer.give { await rule.stored(task, proposed) }
+            } else {
+                return false
+            }
+        default: return false
+        }
+        return true
+    }
+}
+
+extension Answer {
+    /// Gives what an asynchronous function returns.
+    func give(_ form: @escaping @Sendable () async -> Value) { Task.immediate { give(await form()) } }
+}
+
 /// Closures for events of the whole session, called on its delegate queue.
 public struct SessionHooks: Sendable {
     /// The session is closed. The error is nil where the program closed it.
@@ -124,6 +191,67 @@ extension ChallengeAnswer {
         case .performDefaultHandling, .useCredential, .rejectProtectionSpace: nil
         case .cancel: .cancelled
         case .fail(let error): .challenge(error)
+        }
+    }
+}
+
+/// A step within one attempt of a request. Only monitors with ``EventMonitor/hearsDetails`` receive it, because each of
+/// these costs an attempt a little time.
+@frozen public enum TransferDetail: Sendable {
+    /// The request could not be built or adapted; nothing was sent.
+    case failedBeforeSending(UncurlError)
+    /// The task waits for the network.
+    case isWaitingForConnectivity
+    /// The progress of the request's content.
+    case sent(TransferProgress)
+    /// The server redirected the task. The request is the one that follows, unless a hook changes it.
+    case redirected(HTTPURLResponse, URLRequest)
+    /// A server or a proxy asks for trust or for credentials.
+    case challenged(URLProtectionSpace)
+    /// The head of the answer came.
+    case receivedHead(URLResponse)
+    /// The progress of the answer's content. For a stream, the part that has been read.
+    case received(TransferProgress)
+    /// A part of a stream's content has been read.
+    case streamed(Data)
+    /// A line, a value or an event has been cut from a stream of
+    /// ``URLSessionManager/start(streaming:validation:as:each:completion:)``.
+    case streamedValue(any Sendable)
+    /// The answer is about to be stored in the cache, unless a hook changes that.
+    case willCache(CachedURLResponse)
+    /// A resumed download continues after the bytes of an earlier one.
+    case resumedAtOffset(ResumedOffset)
+    /// The answer was accepted, or was refused with this error.
+    case validated(UncurlError?)
+    /// A download is at its place.
+    case movedFile(URL)
+    /// A download could not be put at its place.
+    case failedToMoveFile(UncurlError)
+}
+
+extension TransferDetail {
+    /// What a task must be asked and told for these.
+    static let interests: TaskInterests = [
+        .connectivity, .redirect, .challenge, .sent, .response, .caching, .written, .received,
+    ]
+
+    /// Nil for an event that monitors do not hear of, or hear of in another way.
+    init?(_ event: TaskEvent) {
+        switch event {
+        case .waitsForConnectivity: self = .isWaitingForConnectivity
+        case .resumed(let offset, let expected): self = .resumedAtOffset(ResumedOffset(offset, of: expected))
+        default: return nil
+        }
+    }
+
+    /// Nil for a question that monitors do not hear of.
+    init?(_ question: TaskQuestion) {
+        switch question {
+        case .redirect(let response, let request, _): self = .redirected(response, request)
+        case .challenge(let challenge, _): self = .challenged(challenge.protectionSpace)
+        case .caching(let proposed, _): self = .willCache(proposed)
+        // The head is told where it is judged: streams have it another way.
+        case .response, .download, .begin, .bodyStream: return nil
         }
     }
 }

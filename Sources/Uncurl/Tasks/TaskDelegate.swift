@@ -8,7 +8,7 @@ public import URLLoading
 /// releasing the manager ends the session.
 ///
 /// Every member may be used from any thread.
-public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTeller, @unchecked Sendable {
+public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
         var hooks: Shared<TaskHooks>?
@@ -91,7 +91,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         if state.collectsMetrics { interests.insert(.metrics) }
         if state.uploadReaders != nil { interests.insert(.sent) }
         if state.downloadReaders != nil { interests = interests.union(.received).union(.written) }
-        if state.watchers != nil { interests.formUnion(Self.watched) }
+        if state.watchers != nil { interests.formUnion(TransferDetail.interests) }
         return interests
     }
 
@@ -133,10 +133,6 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         set { change { $0.usesCredentialStorage = newValue } }
     }
 
-    private static let watched: TaskInterests = [
-        .connectivity, .redirect, .challenge, .sent, .response, .caching, .written, .received,
-    ]
-
     func watch(_ watchers: Watchers) {
         if watchers.hearsDetails { change { $0.watchers = watchers } }
     }
@@ -151,8 +147,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
         state.withLock({ $0.didBecomeDownload })?(task)
     }
 
-    func tellDetail(_ detail: @autoclosure () -> TransferDetail) {
-        if let watchers = state.withLock({ $0.watchers }) { watchers.tellDetail(detail()) }
+    func tellDetail(_ detail: @autoclosure () -> TransferDetail?) {
+        if let watchers = state.withLock({ $0.watchers }), let detail = detail() { watchers.tellDetail(detail) }
     }
 
     func collectMetrics() { change { $0.collectsMetrics = true } }
@@ -238,12 +234,6 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
 
     // MARK: Events that the session reports
 
-    /// Calls the manager's hooks, then the task's own. Each is read when it is called.
-    private func hear(_ tell: (TaskHooks) -> Void) {
-        tell(core.hooks)
-        tell(hooks)
-    }
-
     package var interests: TaskInterests {
         TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
     }
@@ -265,9 +255,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTel
     /// Stands for all tasks that differ from others only in that no stored credential answers for them.
     private static let withoutStorage = Shared(TaskHooks())
 
-    package func taskDidResume(_ task: URLSessionTask) { core.post(.taskDidResume, task) }
-
-    package func taskDidSuspend(_ task: URLSessionTask) { core.post(.taskDidSuspend, task) }
+    package func task(_ task: URLSessionTask, isRunning: Bool) {
+        core.post(isRunning ? .taskDidResume : .taskDidSuspend, task)
+    }
 
     // MARK: Progress
 
@@ -380,11 +370,7 @@ extension TaskDelegate: URLSessionDelegate {
 
 /// The events of every task. The manager's hook is called first, then the task's own, then the request's option. Where
 /// an answer is needed, only the first of them that is set is called.
-extension TaskDelegate: URLSessionTaskDelegate {
-    public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        core.hooks.didCreate?(session, task)
-    }
-
+extension TaskDelegate {
     /// Takes a new task's callbacks, and tells of its creation. A closed session does not know the task: one that the
     /// program does not resume would never end and never release its delegate.
     func begin(_ task: URLSessionTask, in session: URLSession) {
@@ -398,32 +384,64 @@ extension TaskDelegate: URLSessionTaskDelegate {
         session.delegateQueue.addLasting { didCreate(session, task) }
     }
 
-    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        tellDetail(.isWaitingForConnectivity)
-        hear { $0.isWaitingForConnectivity?(session, task) }
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest
-    ) async -> URLRequest? {
-        tellDetail(.redirected(response, request))
-        if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
-            return await hook(session, task, response, request)
+    package func take(_ event: TaskEvent, of task: URLSessionTask, _ session: URLSession) {
+        tellDetail(TransferDetail(event))
+        switch event {
+        case .becameDownload(let download): becomeDownload(download)
+        case .metrics(let metrics): collect(metrics)
+        default: break
         }
-        guard let rule = behavior.options.redirects ?? core.options.redirects else { return request }
-        return await rule.next(task, request, response)
+        // Each hook is read when it is called.
+        core.hooks.tell(event, of: task, session)
+        hooks.tell(event, of: task, session)
+        switch event {
+        case .sent(_, let total, let expected): tellSent(total, of: expected)
+        case .received(let total, let expected), .written(_, let total, let expected), .resumed(let total, let expected):
+            tellReceived(total, of: expected)
+        case .content(let data):
+            keep(data)
+            behavior.takesContent?(task, data)
+        // Told of tasks that the manager did not make. `DownloadMove` places the files of the manager's own.
+        case .downloaded(let file):
+            if let download = task as? URLSessionDownloadTask { _ = keep(file, of: download, session) }
+        case .ended(let error):
+            core.postEnd(of: task, reason(for: error as? URLError, of: task), core.takePlace(of: task))
+            if self.task === task { open() }
+        default: break
+        }
     }
 
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge
-    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    package func take(_ question: TaskQuestion, of task: URLSessionTask, _ session: URLSession) {
+        tellDetail(TransferDetail(question))
+        switch question {
+        case .challenge(let challenge, let answer):
+            answer.give { [self] in await self.answer(challenge, of: task, session) }
+        case .bodyStream(let offset, let answer):
+            let stream = newBodyStream(session, task)
+            let rest = offset.flatMap { offset in stream.map { RestOfStream($0, from: offset) } }
+            answer.give(HandedStream(stream: rest ?? stream))
+        case .response(let response, let answer):
+            guard let task = task as? URLSessionDataTask else { return question.decline() }
+            answer.give { [self] in await disposition(of: task, response, session) }
+        // The option may end the download.
+        case .download(let response, let answer):
+            tellDetail(.receivedHead(response))
+            guard let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse else {
+                return question.decline()
+            }
+            answer.give { await ask(response) != .cancel }
+        default:
+            let (hooks, options) = ((core.hooks, hooks), (behavior.options, core.options))
+            if !question.answer(by: hooks, options, for: task, session) { question.decline() }
+        }
+    }
+
+    private func answer(
+        _ challenge: URLAuthenticationChallenge,
+        of task: URLSessionTask,
+        _ session: URLSession
+    ) async -> ChallengeSender.Reply {
         let space = challenge.protectionSpace
-        tellDetail(.challenged(space))
         if let hook = core.hooks.didReceiveChallenge ?? hooks.didReceiveChallenge {
             let answer = await hook(session, task, challenge)
             switch answer.about(space) {
@@ -457,27 +475,11 @@ extension TaskDelegate: URLSessionTaskDelegate {
     }
 
     /// Stores the refusal by host, because other tasks may wait for the same connection.
-    private func refused(
-        _ refusal: UncurlError?,
-        _ space: URLProtectionSpace
-    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+    private func refused(_ refusal: UncurlError?, _ space: URLProtectionSpace) -> ChallengeSender.Reply {
         ownReason = refusal
         if space.serverTrust != nil { core.note(refusal, of: space) }
         return (.cancelAuthenticationChallenge, nil)
     }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
-    ) { completionHandler(newBodyStream(session, task)) }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStreamFrom offset: Int64,
-        completionHandler: @Sendable @escaping (InputStream?) -> Void
-    ) { completionHandler(newBodyStream(session, task).map { RestOfStream($0, from: offset) }) }
 
     private func newBodyStream(_ session: URLSession, _ task: URLSessionTask) -> InputStream? {
         if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream { return hook(session, task) }
@@ -493,54 +495,17 @@ extension TaskDelegate: URLSessionTaskDelegate {
         }
     }
 
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didSendBodyData bytesSent: Int64,
-        totalBytesSent: Int64,
-        totalBytesExpectedToSend: Int64
-    ) {
-        let bytes = TransferredBytes(bytesSent, totalBytesSent, of: totalBytesExpectedToSend)
-        hear { $0.didSendBodyData?(session, task, bytes) }
-        tellSent(totalBytesSent, of: totalBytesExpectedToSend)
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceiveInformationalResponse response: HTTPURLResponse
-    ) {
-        hear { $0.didReceiveInformationalResponse?(session, task, response) }
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didFinishCollecting metrics: URLSessionTaskMetrics
-    ) {
-        collect(metrics)
-        hear { $0.didFinishCollectingMetrics?(session, task, metrics) }
-    }
-
-    /// Called for tasks that the manager did not make.
-    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        hear { $0.didComplete?(session, task, error) }
-        core.postEnd(of: task, reason(for: error as? URLError, of: task), core.takePlace(of: task))
-        if self.task === task { open() }
-    }
-}
-
-extension TaskDelegate: URLSessionDataDelegate {
-    public func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didReceive response: URLResponse
+    /// What becomes of the content, by the hooks and the request's option.
+    func disposition(
+        of task: URLSessionDataTask,
+        _ response: URLResponse,
+        _ session: URLSession
     ) async -> URLSession.ResponseDisposition {
         tellDetail(.receivedHead(response))
         if let takesHead = behavior.takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
         let disposition: URLSession.ResponseDisposition
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
-            disposition = await hook(session, dataTask, response)
+            disposition = await hook(session, task, response)
         } else if let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse {
             disposition = await ask(response)
         } else {
@@ -555,69 +520,11 @@ extension TaskDelegate: URLSessionDataDelegate {
         }
     }
 
-    /// Passes the head of a download's answer to ``RequestOptions/onResponse``, which may end the download.
-    package func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        acceptsDownloadOf response: URLResponse,
-        completionHandler: @escaping @Sendable (Bool) -> Void
-    ) {
-        tellDetail(.receivedHead(response))
-        guard let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse else {
-            return completionHandler(true)
-        }
-        Task { completionHandler(await ask(response) != .cancel) }
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        didBecome downloadTask: URLSessionDownloadTask
-    ) {
-        becomeDownload(downloadTask)
-        hear { $0.didBecomeDownloadTask?(session, dataTask, downloadTask) }
-    }
-
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        hear { $0.didReceiveData?(session, dataTask, data) }
-        keep(data)
-        behavior.takesContent?(dataTask, data)
-    }
-
-    /// Reports the received bytes of an answer that is kept in memory.
-    package func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64) {
-        tellReceived(total, of: expected)
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        dataTask: URLSessionDataTask,
-        willCacheResponse proposedResponse: CachedURLResponse
-    ) async -> CachedURLResponse? {
-        tellDetail(.willCache(proposedResponse))
-        if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
-            return await hook(session, dataTask, proposedResponse)
-        }
-        guard let rule = behavior.options.caching ?? core.options.caching else { return proposedResponse }
-        return await rule.stored(dataTask, proposedResponse)
-    }
-}
-
-extension TaskDelegate: URLSessionDownloadDelegate {
-    /// Called for tasks that the manager did not make. `DownloadMove` places the files of the manager's own.
-    public func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didFinishDownloadingTo location: URL
-    ) {
-        _ = take(location, of: downloadTask, session)
-    }
-
     package var hearsEnds: Bool { core.settings.didComplete != nil || didComplete != nil || takesDownloads }
 
     package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil || hooks.didFinishDownloading != nil }
 
-    package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
+    package func keep(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
         let (first, own) = (core.hooks.didFinishDownloading, hooks.didFinishDownloading)
         guard first != nil || own != nil else { return false }
         // A hook that returns no place has handled the file itself.
@@ -626,30 +533,6 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         guard move.move(file, to: place, []).isPlaced else { return false }
         core.note(place, of: task)
         return true
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didWriteData bytesWritten: Int64,
-        totalBytesWritten: Int64,
-        totalBytesExpectedToWrite: Int64
-    ) {
-        let bytes = TransferredBytes(bytesWritten, totalBytesWritten, of: totalBytesExpectedToWrite)
-        hear { $0.didWriteData?(session, downloadTask, bytes) }
-        tellReceived(totalBytesWritten, of: totalBytesExpectedToWrite)
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didResumeAtOffset fileOffset: Int64,
-        expectedTotalBytes: Int64
-    ) {
-        let offset = ResumedOffset(fileOffset, of: expectedTotalBytes)
-        tellDetail(.resumedAtOffset(offset))
-        hear { $0.didResumeAtOffset?(session, downloadTask, offset) }
-        tellReceived(fileOffset, of: expectedTotalBytes)
     }
 }
 

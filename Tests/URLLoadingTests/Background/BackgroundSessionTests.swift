@@ -892,25 +892,21 @@ struct BackgroundSessionTests {
     @Test("a hook that is set while an end is reported without a receiver still receives that end")
     func setMeanwhile() async throws {
         /// As a manager's delegate, with a hook for ends that another thread sets at the worst moment.
-        final class LateHook: NSObject, SelectiveDelegate {
+        final class LateHook: NSObject, TaskObserver {
             let hearsEndsNow = Mutex(false)
             let heard = Counter()
             let interests: TaskInterests = []
             let takesDownloads = false
             var hearsEnds: Bool { hearsEndsNow.withLock(\.self) }
 
-            func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of: Int64) {}
+            func take(_ question: TaskQuestion, of task: URLSessionTask, _ session: URLSession) { question.decline() }
 
-            func urlSession(
-                _ session: URLSession,
-                task: URLSessionTask,
-                acceptsDownloadOf response: URLResponse,
-                completionHandler: @escaping @Sendable (Bool) -> Void
-            ) { completionHandler(true) }
+            func task(_ task: URLSessionTask, isRunning: Bool) {}
 
-            func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool { false }
+            func keep(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool { false }
 
-            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            func take(_ event: TaskEvent, of task: URLSessionTask, _ session: URLSession) {
+                guard case .ended = event else { return }
                 if hearsEnds { return heard.add() }
                 hearsEndsNow.withLock { $0 = true }
                 session.tellUnheard()

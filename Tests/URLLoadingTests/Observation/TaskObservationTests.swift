@@ -11,14 +11,14 @@ struct TaskObservationTests {
     /// Cancels the task that begins, and returns when the task has ended.
     private final class Canceller: Sendable {
         let task = Word<URLSessionTask>()
-        let events = Sightings<TaskEvent>()
+        let ends = Sightings<TaskEnd?>()
 
-        func begins(_ observed: ObservedTask) -> TaskObserver {
+        func begins(_ observed: ObservedTask) -> TaskObservation.Observer {
             if let task = task.value {
                 task.cancel()
                 _ = Eventually.holds { task.state == .completed }
             }
-            return TaskObserver { [events] in events.add($0) }
+            return ([], { [ends] in ends.add($1) })
         }
     }
 
@@ -35,11 +35,8 @@ struct TaskObservationTests {
         // What `resume()` does in a session with this observer.
         task.snapshot.withLock { ($0.state, $0.suspensions) = (.running, 0) }
         home.updateFlow(of: task, in: session)
-        #expect(await observer.events.wait { !$0.isEmpty })
-        guard case .ended(let end) = observer.events.all.first else {
-            Issue.record("\(observer.events.all)")
-            return
-        }
+        #expect(await observer.ends.wait { !$0.isEmpty })
+        let end = try #require(observer.ends.all.first ?? nil)
         #expect(end.isCancelled && server.requestCount == 0)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 @testable import URLLoading
 
 /// A delegate as a manager's, which answers no question itself. The test is called whenever its interests are read.
-final class InterestedDelegate: NSObject, SelectiveDelegate {
+final class InterestedDelegate: NSObject, TaskObserver {
     private let read: @Sendable () -> TaskInterests
     let hearsEnds = false
     let takesDownloads = false
@@ -12,14 +12,11 @@ final class InterestedDelegate: NSObject, SelectiveDelegate {
 
     var interests: TaskInterests { read() }
 
-    func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64) {}
+    func take(_ event: TaskEvent, of task: URLSessionTask, _ session: URLSession) {}
 
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        acceptsDownloadOf response: URLResponse,
-        completionHandler: @escaping @Sendable (Bool) -> Void
-    ) { completionHandler(true) }
+    func take(_ question: TaskQuestion, of task: URLSessionTask, _ session: URLSession) { question.decline() }
 
-    func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool { false }
+    func task(_ task: URLSessionTask, isRunning: Bool) {}
+
+    func keep(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool { false }
 }
