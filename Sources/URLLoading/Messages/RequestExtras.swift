@@ -83,6 +83,32 @@ package struct TransferTerms: Hashable, Sendable {
     package var responseLimits: ResponseLimits?
 
     package init() {}
+
+    /// These terms, and where they have none, the others.
+    package func over(_ others: TransferTerms) -> TransferTerms {
+        var terms = self
+        terms.rates = rates ?? others.rates
+        terms.connectLimit = connectLimit ?? others.connectLimit
+        terms.firstByteLimit = firstByteLimit ?? others.firstByteLimit
+        terms.endpoint = endpoint ?? others.endpoint
+        terms.proxies = proxies ?? others.proxies
+        terms.responseLimits = responseLimits ?? others.responseLimits
+        return terms
+    }
+
+    /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers. The wait
+    /// for a connection is as silent.
+    func timeouts(idle: Duration?) -> Timeouts {
+        Timeouts(
+            connect: connectLimit.map { TimeLimit.duration($0) } ?? idle,
+            poolWait: idle,
+            responseHead: firstByteLimit.flatMap { TimeLimit.duration($0) },
+            idle: idle
+        )
+    }
+
+    /// The limit on making a connection, in seconds; nil if ``connectLimit`` is nil or means no limit.
+    package var connectTime: Double? { connectLimit.flatMap { TimeLimit.duration($0) == nil ? nil : $0 } }
 }
 
 /// Terms as an object: nearly no request has terms, so a copy of a request copies only a reference.

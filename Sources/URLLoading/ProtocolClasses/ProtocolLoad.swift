@@ -94,7 +94,7 @@ final class ProtocolLoad: @unchecked Sendable {
         self.cache = cache
         self.plain = plain
         self.hasLeftOrigin = hasLeftOrigin
-        limit = RequestBuilder.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
+        limit = TimeLimit.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = plain
         request.values.replaceFields(settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))

@@ -67,7 +67,8 @@ struct RequestBuilder {
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
         }
         var options = EngineRequest.Options()
-        options.timeouts = timeouts(values)
+        let limit = TimeLimit.duration(values.explicitTimeout ?? settings.requestTimeout)
+        options.timeouts = terms?.timeouts(idle: limit) ?? Timeouts(connect: limit, poolWait: limit, idle: limit)
         options.proxies = proxies
         options.tls = context
         options.trustEvaluator = evaluator
@@ -158,32 +159,6 @@ struct RequestBuilder {
         }
     }
 
-    /// The idle limit counts from the first packet, so it also ends the wait for a server that never answers. The wait
-    /// for a connection is as silent.
-    private func timeouts(_ values: RequestValues) -> Timeouts {
-        let seconds = values.explicitTimeout ?? settings.requestTimeout
-        let limit = RequestBuilder.duration(seconds)
-        guard let terms else { return Timeouts(connect: limit, poolWait: limit, idle: limit) }
-        return Timeouts(
-            connect: terms.connectLimit.map { RequestBuilder.duration($0) } ?? limit,
-            poolWait: limit,
-            responseHead: terms.firstByteLimit.flatMap { RequestBuilder.duration($0) },
-            idle: limit
-        )
-    }
-
-    /// A time limit; nil for none. As in URLSession, infinity, zero and negative times mean no limit.
-    static func duration(_ seconds: TimeInterval) -> Duration? { nanoseconds(seconds).map { .nanoseconds($0) } }
-
-    /// The same in nanoseconds, because arithmetic with `Duration` uses 128 bits.
-    static func nanoseconds(_ seconds: TimeInterval) -> Int64? {
-        guard seconds > 0, seconds <= longest else { return nil }
-        return Int64(seconds * 1e9)
-    }
-
-    /// Thirty years. A longer time means no limit.
-    static let longest: TimeInterval = 999_999_999
-
     private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
         switch problem {
         case .scheme: .unsupportedURL
@@ -191,11 +166,6 @@ struct RequestBuilder {
         case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
         }
     }
-}
-
-extension TransferTerms {
-    /// The limit on making a connection, in seconds; nil if ``connectLimit`` is nil or means no limit.
-    package var connectTime: Double? { connectLimit.flatMap { RequestBuilder.duration($0) == nil ? nil : $0 } }
 }
 
 extension URLRequest {
@@ -208,7 +178,7 @@ extension URLRequest {
 extension URLSession {
     /// How long a hook may take to answer a question about the task of this request; nil for no limit.
     package func answerLimit(of request: URLRequest?) -> Duration? {
-        RequestBuilder.duration(request?.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
+        TimeLimit.duration(request?.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
     }
 }
 

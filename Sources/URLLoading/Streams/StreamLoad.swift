@@ -382,10 +382,10 @@ final class StreamLimit: TimerHandler {
     private var state: State
 
     /// - Parameters:
-    ///   - seconds: the limit; if it means no limit (``RequestBuilder/duration(_:)``), the initialiser returns nil.
+    ///   - seconds: the limit; if it means no limit (``TimeLimit/duration(_:)``), the initialiser returns nil.
     ///   - isStanding: whether the task is suspended already.
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
-        guard let limit = RequestBuilder.duration(seconds) else { return nil }
+        guard let limit = TimeLimit.duration(seconds) else { return nil }
         (self.loop, self.act) = (loop, act)
         state = .standing(left: limit.wholeNanoseconds)
         if !isStanding { go() }
@@ -542,7 +542,7 @@ extension SessionEngine {
     ) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         options.timeouts = Timeouts(
-            connect: RequestBuilder.duration(settings.requestTimeout),
+            connect: TimeLimit.duration(settings.requestTimeout),
             poolWait: nil,
             responseHead: nil,
             idle: nil,

@@ -282,8 +282,13 @@ struct Delivery: ~Copyable {
         tell(.received(counts.received, of: counts.expectedToReceive), weight: CallbackQueue.pieceWeight)
     }
 
+    /// Whether a delegate hears of what is written to the file.
+    private var tellsFile: Bool {
+        task is URLSessionDownloadTask && tellsPieces(to: (any URLSessionDownloadDelegate).self)
+    }
+
     private mutating func tellWritten(_ count: Int, _ counts: TaskCounts) -> Bool {
-        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), task is URLSessionDownloadTask else { return true }
+        guard tellsFile else { return true }
         let event = TaskEvent.written(Int64(count), total: counts.received, of: counts.expectedToReceive)
         return tell(event, weight: CallbackQueue.pieceWeight)
     }
@@ -295,8 +300,7 @@ struct Delivery: ~Copyable {
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
-        guard tellsPieces(to: (any URLSessionDownloadDelegate).self), task is URLSessionDownloadTask else { return }
-        tell(.resumed(at: offset, of: total))
+        if tellsFile { tell(.resumed(at: offset, of: total)) }
     }
 
     // MARK: The end

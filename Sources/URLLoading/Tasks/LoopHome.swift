@@ -281,7 +281,7 @@ final class SocketLoader: RequestLoader {
             load(from: .socket(socket))
             // The session's limit, 60 seconds by default, would end every WebSocket on which no message comes for a
             // minute.
-            let limit = attempt.request.values.explicitTimeout.flatMap(RequestBuilder.duration)
+            let limit = attempt.request.values.explicitTimeout.flatMap(TimeLimit.duration)
             socket.begin(connection, agreement, silentFor: limit, delivery.callbacks)
             updateFlow()
         } catch {

@@ -79,7 +79,7 @@ class TaskLoader: HeldLoad, TaskLoad {
         let now = engine.loop.now
         let since = shortage ?? now
         shortage = since
-        let limit = RequestBuilder.duration(request?.values.explicitTimeout ?? engine.settings.requestTimeout)
+        let limit = TimeLimit.duration(request?.values.explicitTimeout ?? engine.settings.requestTimeout)
         guard error.isOfDescriptors, limit.map({ now < since.advanced(by: $0) }) ?? true else { return end(error) }
         ask { answer in
             engine.engine.awaitDescriptor { answer.give(true) }
@@ -96,7 +96,7 @@ class TaskLoader: HeldLoad, TaskLoad {
     final func begin() {
         let (refusal, observation, date) = task.snapshot.withLock { ($0.refusal, $0.observation.take(), $0.beginDate) }
         self.observation = observation
-        if let limit = RequestBuilder.nanoseconds(resourceTime(from: date)) {
+        if let limit = TimeLimit.nanoseconds(resourceTime(from: date)) {
             resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(byNanoseconds: limit), self)
         }
         if let refusal { end(refusal) } else { load() }
@@ -151,7 +151,7 @@ class TaskLoader: HeldLoad, TaskLoad {
     ) {
         guard let interest, delivery.hasListener(for: interest) else { return pause { act(otherwise, $0) } }
         let limit = delivery.isReported ? request?.values.explicitTimeout ?? settings.requestTimeout : 0
-        ask(within: RequestBuilder.nanoseconds(limit)) {
+        ask(within: TimeLimit.nanoseconds(limit)) {
             delivery.put(question($0), $0)
         } _: { [self] answer, held in
             if let answer { return act(answer, held) }
@@ -269,7 +269,7 @@ extension TaskLoader {
 
     func askForDisposition(_ response: URLResponse) {
         guard let dataTask = task as? URLSessionDataTask else { return askToDownload(response) }
-        ask(.response, otherwise: .allow, { .response(response, $0) }) { [self] disposition, held in
+        ask(.response, otherwise: .allow) { .response(response, $0) } _: { [self] disposition, held in
             switch disposition {
             case .allow: goOn(held)
             case .cancel: cancel(.atOnce)
@@ -282,7 +282,7 @@ extension TaskLoader {
 
     /// Asks whether to continue a download: its delegate accepts or cancels it.
     private func askToDownload(_ response: URLResponse) {
-        ask(.response, otherwise: true, { .download(response, $0) }) { [self] isTaken, held in
+        ask(.response, otherwise: true) { .download(response, $0) } _: { [self] isTaken, held in
             if isTaken { goOn(held) } else { cancel(.atOnce) }
         }
     }

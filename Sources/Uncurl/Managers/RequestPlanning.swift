@@ -151,13 +151,8 @@ extension RequestOptions {
         if let timeout { request.timeoutInterval = timeout }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let maximumDataLength { request.maximumDataLength = maximumDataLength }
-        if let responseLimits { request.responseLimits = responseLimits }
-        if let throttle { request.throttle = throttle }
         if sendsContentWithGET { request.sendsContentWithGET = true }
-        if let connectTimeout { request.connectTimeout = connectTimeout }
-        if let firstByteTimeout { request.firstByteTimeout = firstByteTimeout }
-        if let connectTo { request.connect(to: connectTo) }
-        if let proxy { request.use(proxy) }
+        request.replaceTerms(by: terms)
     }
 }
 

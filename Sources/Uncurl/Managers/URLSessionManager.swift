@@ -126,6 +126,8 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// Cancels every request and every task that has not ended. The session stays open.
     public func cancelAll() {
+        // What the program makes when it hears of a cancel is not cancelled.
+        let (transfers, tasks) = (transfers, tasks)
         for transfer in transfers { transfer.cancel() }
         for task in tasks { task.cancel() }
     }

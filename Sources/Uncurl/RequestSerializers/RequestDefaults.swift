@@ -18,9 +18,16 @@ public struct RequestDefaults: Sendable {
     /// In seconds; see `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?
     /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval?
+    public var connectTimeout: TimeInterval? {
+        get { terms.connectLimit }
+        set { terms.connectLimit = newValue }
+    }
     /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval?
+    public var firstByteTimeout: TimeInterval? {
+        get { terms.firstByteLimit }
+        set { terms.firstByteLimit = newValue }
+    }
+    private var terms = TransferTerms()
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
     /// What the traffic is for.
@@ -80,8 +87,7 @@ public struct RequestDefaults: Sendable {
     func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
-        if let connectTimeout { request.connectTimeout = connectTimeout }
-        if let firstByteTimeout { request.firstByteTimeout = firstByteTimeout }
+        request.replaceTerms(by: terms)
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }

@@ -21,13 +21,13 @@ public struct RequestOptions: Sendable {
     }
     /// In seconds; see `URLRequest.connectTimeout`.
     public var connectTimeout: TimeInterval? {
-        get { box?.values.connectTimeout }
-        set { values.connectTimeout = newValue }
+        get { box?.values.terms.connectLimit }
+        set { values.terms.connectLimit = newValue }
     }
     /// In seconds; see `URLRequest.firstByteTimeout`.
     public var firstByteTimeout: TimeInterval? {
-        get { box?.values.firstByteTimeout }
-        set { values.firstByteTimeout = newValue }
+        get { box?.values.terms.firstByteLimit }
+        set { values.terms.firstByteLimit = newValue }
     }
     /// Another host and port for the connection.
     public var connectTo: ConnectTo? {
@@ -89,8 +89,8 @@ public struct RequestOptions: Sendable {
     /// The limits on heads, trailers and the like of the answers. Nil: the limits of the manager's session
     /// (`URLSessionConfiguration.responseLimits`).
     public var responseLimits: ResponseLimits? {
-        get { box?.values.responseLimits }
-        set { values.responseLimits = newValue }
+        get { box?.values.terms.responseLimits }
+        set { values.terms.responseLimits = newValue }
     }
     /// The highest rates of sending and receiving.
     public var throttle: Throttle? {
@@ -188,8 +188,7 @@ public struct RequestOptions: Sendable {
 /// The values of ``RequestOptions``, which describes each.
 struct OptionValues: Sendable {
     var timeout: TimeInterval?
-    var connectTimeout: TimeInterval?
-    var firstByteTimeout: TimeInterval?
+    var terms = TransferTerms()
     var connectTo: ConnectTo?
     var proxy: RequestProxy?
     var cachePolicy: URLRequest.CachePolicy?
@@ -200,7 +199,6 @@ struct OptionValues: Sendable {
     var credential: URLCredential?
     var validation: ResponseValidation?
     var maximumDataLength: Int?
-    var responseLimits: ResponseLimits?
     var throttle: Throttle?
     var compression: RequestCompression?
     var sendsContentWithGET = false
@@ -389,9 +387,18 @@ extension URLRequest {
         set { terms.firstByteLimit = newValue }
     }
 
-    mutating func connect(to place: ConnectTo) { terms.endpoint = place.endpoint }
+    /// Sets the terms that are given.
+    mutating func replaceTerms(by given: TransferTerms) { terms = given.over(terms) }
+}
 
-    mutating func use(_ proxy: RequestProxy) { terms.proxies = proxy.configuration }
+extension RequestOptions {
+    var terms: TransferTerms {
+        var terms = box?.values.terms ?? TransferTerms()
+        terms.endpoint = connectTo?.endpoint
+        terms.proxies = proxy?.configuration
+        terms.rates = throttle?.rates
+        return terms
+    }
 }
 
 /// Limits the rates of sending and receiving. The event loop leaves the socket alone until the next bytes are due, so

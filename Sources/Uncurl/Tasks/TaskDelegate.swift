@@ -396,7 +396,8 @@ extension TaskDelegate {
         hooks.tell(event, of: task, session)
         switch event {
         case .sent(_, let total, let expected): tellSent(total, of: expected)
-        case .received(let total, let expected), .written(_, let total, let expected), .resumed(let total, let expected):
+        case .received(let total, let expected), .written(_, let total, let expected),
+            .resumed(let total, let expected):
             tellReceived(total, of: expected)
         case .content(let data):
             keep(data)

@@ -1,0 +1,21 @@
+internal import Foundation
+
+/// The time of day as the rules of HTTP semantics count it.
+enum UnixTime {
+    /// In whole seconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+}
+
+/// Limits in seconds, as Foundation has them. As in URLSession, infinity, zero and negative times mean no limit.
+enum TimeLimit {
+    static func duration(_ seconds: TimeInterval) -> Duration? { nanoseconds(seconds).map { .nanoseconds($0) } }
+
+    /// The same in nanoseconds, because arithmetic with `Duration` uses 128 bits.
+    static func nanoseconds(_ seconds: TimeInterval) -> Int64? {
+        guard seconds > 0, seconds <= longest else { return nil }
+        return Int64(seconds * 1e9)
+    }
+
+    /// Thirty years. A longer time means no limit.
+    static let longest: TimeInterval = 999_999_999
+}
