@@ -26,7 +26,7 @@ struct ConcurrencyTests {
             "open to subclasses, which can only claim; its own state is under a Mutex",
         "Sources/Uncurl/Managers/HTTPSessionManager.swift":
             "the same, one class further; what it adds never changes, or is under a Mutex",
-        "Sources/Uncurl/Managers/ManagerNotifications.swift": "the keys of its dictionary are strings",
+        "Sources/Uncurl/Managers/URLSessionManagerTasks.swift": "the keys of its dictionary are strings",
         "Sources/Uncurl/Operations/HTTPRequestOperation.swift": "open as Operation is; its state is under a Mutex",
         "Sources/Uncurl/Tasks/TaskDelegate.swift": "subclassed in its room alone; its state is under a Mutex",
         "Sources/UncurlReactor/System/Monitor.swift":

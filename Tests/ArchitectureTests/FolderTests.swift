@@ -46,7 +46,6 @@ struct FolderTests {
             "Questions": [],
             "Proxies": [],
             "Observation": ["Errors", "Messages"],
-            "Bridges": ["Messages", "Stores"],
             "Uploads": ["Messages", "Stores"],
             "Channels": ["Errors", "Messages"],
             // What a program sees, and what is kept for it.
@@ -268,8 +267,7 @@ struct FolderTests {
     /// URLLoading's largest circle: Apple's classes, whose open methods take and give each other.
     private static let appleCircle: Set<String> = [
         "CachedURLResponse", "HTTPCookieStorage", "URLCache", "URLCredentialStorage", "URLSession",
-        "URLSessionConfiguration", "URLSessionDataTask", "URLSessionDelegate", "URLSessionDownloadTask",
-        "URLSessionStreamTask", "URLSessionTask", "URLSessionTaskDelegate", "URLSessionWebSocketTask",
+        "URLSessionConfiguration", "URLSessionDelegate", "URLSessionStreamTask", "URLSessionTask", "URLSessionTaskDelegate", "URLSessionWebSocketTask",
     ]
     /// The files of ours in that circle, each with what forces it.
     private static let besideApple = [

@@ -40,7 +40,7 @@ struct TouchTests {
             testDescription: "an option of a request: the time until the first byte",
             names: #"firstByteTimeout|firstByteLimit"#,
             rooms: sessionRooms,
-            files: 6
+            files: 4
         ),
         Thing(
             testDescription: "an option of a request: the place that is connected to",
@@ -53,14 +53,14 @@ struct TouchTests {
             names:
                 #"isWaitingForConnectivity|taskIsWaitingForConnectivity|\.connectivity\b|waitsForConnectivity"#,
             rooms: sessionRooms,
-            files: 9
+            files: 5
         ),
         Thing(
             testDescription: "an event of a task: a redirect",
             names:
                 #"willPerform(HTTP)?Redirection|\.redirect\b|\.redirected\b|askToFollow|proposeRedirect|RedirectBehavior"#,
             rooms: sessionRooms.union(["UncurlSemantics"]),
-            files: 11
+            files: 8
         ),
         Thing(
             testDescription: "a kind of content: parts, one after another",

@@ -1,6 +1,8 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlWebSocket
 
 /// A call that the program has made on a stream task or a WebSocket task, for the task's load to fulfil.
 protocol TaskWish: Sendable {
@@ -198,6 +200,141 @@ enum TaskReply<Value: Sendable>: Sendable {
         switch self {
         case .handler(let call): ({ call(result) }, false)
         case .awaited(let call): ({ call(result) }, true)
+        }
+    }
+}
+
+/// A call that the program has made on a stream task.
+enum StreamWish: Sendable {
+    case read(StreamReading)
+    /// - Parameter timeout: in seconds; no limit unless it is above zero.
+    case write(Data, timeout: TimeInterval, TaskReply<Void>)
+    // These take effect after everything that was asked for before them.
+    case closeRead
+    case closeWrite
+    case capture
+    case startSecurity
+    case stopSecurity
+}
+
+/// A stream task's way to its load. Its fact is whether the peer had closed and all was read.
+typealias StreamChannel = TaskChannel<StreamWish>
+
+extension StreamWish: TaskWish {
+    static var firstFacts: Bool { false }
+    static var closed: String { "the stream is closed" }
+
+    var number: UInt64? { if case .read(let reading) = self { reading.number } else { nil } }
+
+    /// After the end, all was read: that is also the answer to later reads.
+    func answer(from isAtEnd: inout Bool, endedWell: Bool) -> TaskAnswer? {
+        guard isAtEnd, endedWell, case .read(let reading) = self else { return nil }
+        return reading.reply.answer(.success((nil, true)))
+    }
+
+    func failure(_ error: URLError) -> TaskAnswer? {
+        switch self {
+        case .read(let reading): reading.reply.answer(.failure(error))
+        case .write(_, _, let reply): reply.answer(.failure(error))
+        case .closeRead, .closeWrite, .capture, .startSecurity, .stopSecurity: nil
+        }
+    }
+}
+
+/// A read that waits for bytes.
+struct StreamReading: Sendable {
+    /// The number by which its caller can withdraw it.
+    let number: UInt64
+    /// At least one.
+    let minimum: Int
+    /// At least ``minimum``.
+    let maximum: Int
+    /// In seconds; no limit unless it is above zero.
+    let timeout: TimeInterval
+    let reply: TaskReply<(Data?, Bool)>
+}
+
+/// The host and port that a stream task connects to.
+struct StreamPlace: Sendable {
+    let host: String
+    let port: Int
+
+    /// Returns the origin, with the scheme http because TLS may begin later. The proxy for https is asked for a tunnel
+    /// all the same.
+    func origin() throws(URLError) -> Origin {
+        guard let number = UInt16(exactly: port), number > 0 else {
+            throw ErrorTranslation.urlError(.badURL, nil, "there is no port \(port)")
+        }
+        do throws(EngineError) {
+            return try Origin(scheme: .http, host: host, port: number)
+        } catch {
+            throw ErrorTranslation.error(error, nil)
+        }
+    }
+
+    func isPlace(of other: Origin) -> Bool {
+        guard let origin = try? origin() else { return false }
+        return origin.host == other.host && origin.port == other.port
+    }
+}
+
+/// A call that the program has made on a WebSocket task.
+enum WebSocketWish: Sendable {
+    case send(WebSocketMessage, TaskReply<Void>)
+    /// A message that could not be sent: its caller waits for the end.
+    case unsent(TaskReply<Void>)
+    case ping(UInt64, TaskReply<Void>)
+    case receive(UInt64, TaskReply<WebSocketMessage>)
+    /// A change of ``WebSocketFacts/maximumMessageSize``, which a load is told.
+    case limit(Int)
+}
+
+/// What any thread may read of a WebSocket task, and what its load has left.
+struct WebSocketFacts: Sendable {
+    var maximumMessageSize = 1 << 20
+    var closeStatus: Int?
+    var closeReason: Data?
+    /// How long the task's end waits for the program to take the next message, once the delegate queue has run the
+    /// earlier calls. A program that takes no more messages gets the end after that time.
+    var patience = Duration.seconds(5)
+    /// The messages that had come and had not been asked for when the server closed.
+    var left: [WebSocketMessage] = []
+
+    mutating func close(_ status: Int, _ reason: String = "") {
+        closeStatus = status
+        closeReason = reason.isEmpty ? nil : Data(reason.utf8)
+    }
+}
+
+/// A WebSocket task's way to its load.
+typealias WebSocketChannel = TaskChannel<WebSocketWish>
+
+extension WebSocketWish: TaskWish {
+    static var firstFacts: WebSocketFacts { WebSocketFacts() }
+    static var closed: String { "the WebSocket is closed" }
+
+    var number: UInt64? {
+        switch self {
+        case .send, .unsent, .limit: nil
+        case .ping(let number, _), .receive(let number, _): number
+        }
+    }
+
+    func answer(from facts: inout WebSocketFacts, endedWell: Bool) -> TaskAnswer? {
+        switch self {
+        case .receive(_, let reply):
+            facts.left.isEmpty ? nil : reply.answer(.success(facts.left.removeFirst()))
+        // A load that begins reads the fact.
+        case .limit: ({}, true)
+        case .send, .unsent, .ping: nil
+        }
+    }
+
+    func failure(_ error: URLError) -> TaskAnswer? {
+        switch self {
+        case .send(_, let reply), .unsent(let reply), .ping(_, let reply): reply.answer(.failure(error))
+        case .receive(_, let reply): reply.answer(.failure(error))
+        case .limit: nil
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import UncurlEngine
 internal import UncurlHTTP1
+internal import UncurlSemantics
 internal import UncurlText
 
 /// The text of URLs, for the engine and for error messages.
@@ -64,5 +65,24 @@ package enum URLText {
     private static func authority(of text: String) -> Substring {
         guard let start = text.range(of: "://")?.upperBound else { return "" }
         return text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    }
+}
+
+/// Foundation's URLs in the form that the rules take: compared by the parts that Foundation reads in them.
+extension WebURL {
+    init(_ url: URL) { self.init(url.absoluteString, origin: WebOrigin(url)) }
+
+    /// Returns the URL of a text; nil if Foundation makes no URL of it.
+    static func read(_ text: String) -> WebURL? { URL(string: text).map { WebURL($0) } }
+
+    /// Foundation's URL of the same text; nil only for a text that did not come from one.
+    var url: URL? { URL(string: text) }
+}
+
+extension WebOrigin {
+    /// Nil for a URL without a host, and for schemes other than http, https, ws and wss.
+    init?(_ url: URL) {
+        guard let scheme = url.scheme, let host = url.host else { return nil }
+        self.init(scheme: scheme, host: host, port: url.port)
     }
 }

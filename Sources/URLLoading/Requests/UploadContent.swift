@@ -1,6 +1,8 @@
-internal import Foundation
+package import Foundation
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
+internal import UncurlTLS
 
 /// A task's request content, ready to be sent. Most kinds can be sent again.
 enum UploadContent {
@@ -110,5 +112,100 @@ enum UploadContent {
         guard case .data(let data) = self, offset < data.count else { return .end(trailers: nil) }
         let start = data.startIndex + Int(offset)
         return .bytes([UInt8](data[start..<min(start + UploadContent.smallData, data.endIndex)]))
+    }
+}
+
+/// The hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3).
+struct FileDigest: Sendable {
+    private let file: FileBody
+    private let function: MessageDigest
+
+    /// Nil where the next request needs no hash.
+    init?(of content: UploadContent, for machine: borrowing AnswerMachine) {
+        guard case .body(.file(let file)) = content, let function = machine.contentDigest else { return nil }
+        self.file = file
+        self.function = function
+    }
+
+    /// Reads the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer
+    /// needed.
+    func compute(while isWanted: () -> Bool) -> [UInt8]? {
+        guard let open = try? file.open(), var digest = RunningDigest(function) else { return nil }
+        var position = file.offset
+        let end = file.offset + file.length
+        while position < end {
+            let wanted = Int(min(FileDigest.pieceSize, end - position))
+            guard isWanted(), let piece = try? open.read(at: position, atMost: wanted), !piece.isEmpty,
+                digest.add(piece.span)
+            else { return nil }
+            position += UInt64(piece.count)
+        }
+        return digest.finish()
+    }
+
+    /// The most bytes of a file in memory at a time.
+    private static let pieceSize: UInt64 = 1 << 20
+}
+
+extension URLRequest {
+    /// Reads the content to its end, and waits for it. For a loading class that needs all of it.
+    ///
+    /// - Throws: the error with which a request on the network fails if a file or a stream cannot be read, or gives
+    ///   less or more than it has declared.
+    package func readContent() throws(URLError) -> Data {
+        do {
+            return try content()
+        } catch let error as EngineError {
+            throw ErrorTranslation.error(error, url)
+        } catch {
+            throw ErrorTranslation.error(.bodySourceFailed(BodySourceError(error)), url)
+        }
+    }
+
+    private func content() throws -> Data {
+        switch values.body {
+        case .none: Data()
+        case .data(let data): data
+        case .stream(let stream): try Data(reading: OneStream.reader(of: stream))
+        case .parts(let parts): try parts.reduce(into: Data()) { $0.append(try Data(reading: $1)) }
+        }
+    }
+}
+
+extension Data {
+    /// How many octets are read at a time.
+    private static let piece = 64 << 10
+
+    fileprivate init(reading part: Content) throws {
+        switch part {
+        case .none, .stream, .parts: self.init()
+        case .bytes(let bytes): self.init(bytes)
+        case .file(let file): try self.init(reading: file)
+        case .threaded(let body): try self.init(reading: body.open())
+        }
+        if let declared = part.length, declared != count {
+            throw EngineError.bodyLengthMismatch(declared: declared, given: UInt64(count))
+        }
+    }
+
+    private init(reading file: FileBody) throws {
+        self.init()
+        let open = try file.open()
+        while count < file.length {
+            let left = Int(clamping: file.length) - count
+            let bytes = try open.read(at: file.offset + UInt64(count), atMost: Swift.min(left, Self.piece))
+            guard !bytes.isEmpty else { return }
+            append(contentsOf: bytes)
+        }
+    }
+
+    fileprivate init(reading reader: any BlockingReader) throws {
+        self.init()
+        defer { reader.close() }
+        while true {
+            let bytes = try reader.read(atMost: Self.piece)
+            guard !bytes.isEmpty else { return }
+            append(contentsOf: bytes)
+        }
     }
 }

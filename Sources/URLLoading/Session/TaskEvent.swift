@@ -1,3 +1,4 @@
+package import Foundation
 package import FoundationEssentials
 
 /// What happens to a task, as its load tells it. Delegates, hooks, monitors, logs, metrics and traces get the same
@@ -367,4 +368,11 @@ extension TaskQuestion {
         case .caching(let cached, let answer): answer.give(cached)
         }
     }
+}
+
+/// A stream on its way from the program to the loader. The program does not use it after it has given it away.
+package struct HandedStream: @unchecked Sendable {
+    package let stream: InputStream?
+
+    package init(stream: InputStream?) { self.stream = stream }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
+package import FoundationEssentials
 internal import Synchronization
-internal import UncurlEngine
+package import UncurlEngine
 
 /// What one task asks of its session: fixed when the task is made, and shared with its load.
 ///
@@ -141,4 +142,22 @@ extension URLRequest {
         guard let resumption = ResumeData(data) else { return nil }
         self = resumption.request
     }
+}
+
+/// A function that waits for its task's end.
+@safe enum TaskContinuation: Sendable {
+    case data(UnsafeContinuation<(Data, URLResponse), any Error>)
+    case file(UnsafeContinuation<(URL, URLResponse), any Error>)
+}
+
+/// The source of the request's content.
+package enum ContentSource: Sendable {
+    /// The request itself: its data, its stream, or none.
+    case request
+    case data(Data)
+    case file(URL)
+    /// The request's stream; if it has none, the delegate is asked for one (`needNewBodyStream`).
+    case stream
+    /// Parts that Uncurl has given to the first request.
+    case parts([Content])
 }

@@ -317,3 +317,76 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         return "<\(type(of: self)) \(identifier)\(note) \(state)\(url)>"
     }
 }
+
+/// A task whose answer is delivered as data.
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+
+/// A data task that sends content: from memory, a file or a stream.
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
+    /// Ends the task as cancelled, and passes the data from which a later task can resume
+    /// (``URLSession/uploadTask(withResumeData:)``). It is nil if the server has already answered, or has not said that
+    /// the upload can be resumed; a server says so only if ``URLSessionConfiguration/resumableUploads`` offers it.
+    ///
+    /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
+    ///   for a task that has ended.
+    open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
+        cancelProducingResumeData(completionHandler)
+    }
+}
+
+extension URLSessionUploadTask {
+    /// The same as an asynchronous function.
+    public func cancelByProducingResumeData() async -> Data? {
+        await withCheckedContinuation { continuation in
+            cancel(byProducingResumeData: { continuation.resume(returning: $0) })
+        }
+    }
+}
+
+extension URLSessionDownloadTask {
+    /// ``cancel(byProducingResumeData:)`` as an asynchronous function.
+    public func cancelByProducingResumeData() async -> Data? {
+        await withCheckedContinuation { continuation in
+            cancel(byProducingResumeData: { continuation.resume(returning: $0) })
+        }
+    }
+}
+
+/// The key of an error's `userInfo` under which a failed download leaves the data from which a later one can resume.
+public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTaskResumeData"
+
+/// FoundationNetworking's name of ``NSURLSessionDownloadTaskResumeData``; the key is the same.
+public let URLSessionDownloadTaskResumeData: String = NSURLSessionDownloadTaskResumeData
+
+/// Stands for a length that is not known.
+public let NSURLSessionTransferSizeUnknown: Int64 = -1
+
+/// A task whose content goes to a file.
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
+    /// Ends the task as cancelled, and passes the data from which a later task can resume. It is nil if the server sent
+    /// no validator for the content, or none of the content has come.
+    ///
+    /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
+    ///   for a task that has ended.
+    open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
+        cancelProducingResumeData(completionHandler)
+    }
+}
+
+extension URLSessionTask {
+    /// Ends the task as cancelled, and passes the data from which a later task can resume.
+    ///
+    /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
+    ///   for a task that has ended.
+    func cancelProducingResumeData(_ completionHandler: @escaping (Data?) -> Void) {
+        let handler = HandedHandler(call: completionHandler)
+        guard let session, state == .running || state == .suspended else { return completionHandler(nil) }
+        let hand: @Sendable (Data?) -> Void = { handler.call($0) }
+        if !cancel(.producingResumeData(hand)) { session.delegateQueue.addLasting { hand(nil) } }
+    }
+}
+
+/// A handler that is passed to the delegate queue, and called only there.
+private struct HandedHandler: @unchecked Sendable {
+    let call: (Data?) -> Void
+}

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import UncurlEngine
 internal import UncurlHTTP1
@@ -105,4 +106,61 @@ final class SessionSettings: Sendable {
         )
         return values.fields ?? HTTPFields()
     }
+}
+
+/// A session's cookie storage of a class that the program declares. The session calls the methods that such a class may
+/// override, one call after the other on a queue of its own: not on a loop, which they might block.
+struct CookieStorageSubclass: Sendable {
+    private let storage: HTTPCookieStorage
+    private let queue = DispatchQueue(label: "URLLoading.HTTPCookieStorage")
+
+    /// - Returns: nil without a storage, and for one of `HTTPCookieStorage` itself.
+    init?(_ storage: HTTPCookieStorage?) {
+        guard let storage, type(of: storage) != HTTPCookieStorage.self else { return nil }
+        self.storage = storage
+    }
+
+    /// Gets the cookies for the task's current request. `done` is released without a call if the storage does so with
+    /// its handler.
+    func get(for task: URLSessionTask, _ done: @escaping @Sendable ([HTTPCookie]) -> Void) {
+        queue.async { storage.getCookiesFor(task) { done($0 ?? []) } }
+    }
+
+    /// Has the storage store the cookies of an answer to the task's current request.
+    func store(_ cookies: [HTTPCookie], for task: URLSessionTask, _ done: @escaping @Sendable () -> Void) {
+        queue.async {
+            storage.storeCookies(cookies, for: task)
+            done()
+        }
+    }
+}
+
+/// A session's credential storage of a class that the program declares. The session calls the methods that such a class
+/// may override, one call after the other on a queue of its own: not on a loop, which they might block.
+struct CredentialStorageSubclass: Sendable {
+    private let storage: URLCredentialStorage
+    private let queue = DispatchQueue(label: "URLLoading.URLCredentialStorage")
+
+    /// - Returns: nil without a storage, and for one of `URLCredentialStorage` itself.
+    init?(_ storage: URLCredentialStorage?) {
+        guard let storage, type(of: storage) != URLCredentialStorage.self else { return nil }
+        self.storage = storage
+    }
+
+    /// Gets the default credential of a space by which the task is challenged.
+    func getDefault(
+        for space: URLProtectionSpace,
+        _ task: URLSessionTask,
+        _ done: @escaping @Sendable (URLCredential?) -> Void
+    ) {
+        queue.async { storage.getDefaultCredential(for: space, task: task, completionHandler: done) }
+    }
+
+    /// Has the storage store a credential with which the task has been accepted.
+    func set(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask) {
+        queue.async { storage.set(credential, for: space, task: task) }
+    }
+
+    /// Runs `call` when the credentials that are on their way to the storage have arrived there.
+    func whenKept(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 }

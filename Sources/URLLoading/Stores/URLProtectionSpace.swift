@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlSemantics
 
 /// A part of a server or a proxy that asks for a credential: host, port, protocol, realm and method. Equal values are
 /// the same space; the case of the host does not matter. It never changes; any thread.
@@ -309,4 +310,34 @@ extension NSNotification.Name {
     public static let NSURLCredentialStorageChanged = NSNotification.Name(
         rawValue: "NSURLCredentialStorageChangedNotification"
     )
+}
+
+extension ProtectionSpaceValues {
+    /// Makes the space that a challenge names, with Foundation's constants.
+    init(_ space: ProtectionSpace) {
+        let side: Side =
+            switch space.side {
+            case .origin: .server(space.isSecure ? "https" : "http")
+            case .proxy: .proxy(space.isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy)
+            }
+        self.init(
+            host: space.host,
+            port: space.port,
+            side: side,
+            realm: space.realm,
+            method: space.scheme.methodName
+        )
+    }
+}
+
+extension AuthenticationScheme {
+    /// The name of the scheme: Foundation's `NSURLAuthenticationMethod…`.
+    fileprivate var methodName: String {
+        switch self {
+        case .basic: NSURLAuthenticationMethodHTTPBasic
+        case .digest: NSURLAuthenticationMethodHTTPDigest
+        case .ntlm: NSURLAuthenticationMethodNTLM
+        case .negotiate: NSURLAuthenticationMethodNegotiate
+        }
+    }
 }

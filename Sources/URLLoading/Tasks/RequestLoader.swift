@@ -67,7 +67,9 @@ class RequestLoader: TaskLoader {
             cache.keep(cached, for: key, by: dataTask)
             return end(nil)
         }
-        ask(.caching, otherwise: cached) { .caching(cached, $0) } _: { [self] answer, _ in
+        ask(.caching, otherwise: cached) {
+            .caching(cached, $0)
+        } _: { [self] answer, _ in
             if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key, by: dataTask) }
             end(nil)
         }
@@ -490,7 +492,9 @@ extension RequestLoader {
     /// Asks the delegate for a stream: the request's stream was read already, or there never was one.
     func askForStream() {
         let (none, offset) = (HandedStream(stream: nil), attempt.streamOffset)
-        ask(.bodyStream, otherwise: none) { .bodyStream(from: offset, $0) } _: { [self] answer, _ in
+        ask(.bodyStream, otherwise: none) {
+            .bodyStream(from: offset, $0)
+        } _: { [self] answer, _ in
             start()
             guard let stream = answer.stream else {
                 let reason = "the request's content is needed, and no stream was given to read it from"
@@ -506,7 +510,9 @@ extension RequestLoader {
     /// hooks.
     func askToFollow(_ next: URLRequest, _ response: HTTPURLResponse) {
         let isAsked = background == nil || delivery.isReported
-        ask(isAsked ? .redirect : nil, otherwise: next) { .redirect(response, next, $0) } _: { [self] answer, held in
+        ask(isAsked ? .redirect : nil, otherwise: next) {
+            .redirect(response, next, $0)
+        } _: { [self] answer, held in
             guard let answer else { return perform(attempt.machine.decline(), response, held) }
             follow(answer, held)
         }
@@ -566,7 +572,9 @@ extension RequestLoader {
     }
 
     func askWhetherToBegin(_ request: URLRequest) {
-        ask(.delay, otherwise: (.continueLoading, nil)) { .begin(request, $0) } _: { [self] answer, _ in
+        ask(.delay, otherwise: (.continueLoading, nil)) {
+            .begin(request, $0)
+        } _: { [self] answer, _ in
             start()
             switch answer {
             case (.continueLoading, _): startFromDisk(request)

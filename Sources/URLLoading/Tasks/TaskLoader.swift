@@ -269,7 +269,9 @@ extension TaskLoader {
 
     func askForDisposition(_ response: URLResponse) {
         guard let dataTask = task as? URLSessionDataTask else { return askToDownload(response) }
-        ask(.response, otherwise: .allow) { .response(response, $0) } _: { [self] disposition, held in
+        ask(.response, otherwise: .allow) {
+            .response(response, $0)
+        } _: { [self] disposition, held in
             switch disposition {
             case .allow: goOn(held)
             case .cancel: cancel(.atOnce)
@@ -282,7 +284,9 @@ extension TaskLoader {
 
     /// Asks whether to continue a download: its delegate accepts or cancels it.
     private func askToDownload(_ response: URLResponse) {
-        ask(.response, otherwise: true) { .download(response, $0) } _: { [self] isTaken, held in
+        ask(.response, otherwise: true) {
+            .download(response, $0)
+        } _: { [self] isTaken, held in
             if isTaken { goOn(held) } else { cancel(.atOnce) }
         }
     }

@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlSemantics
 
 /// A request of any kind, as a value. A manager completes it with its base URL and its serializer.
 public struct HTTPRequest: Sendable {
@@ -77,4 +78,118 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest: ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) { self.init(value) }
+}
+
+/// The content of a request.
+@frozen public enum RequestBody: Sendable {
+    /// The request's parameters, at the place that its serializer chooses.
+    case parameters
+    /// A value of the program's own. It is boxed, so that requests without one stay small.
+    ///
+    /// - Parameter serializer: writes the value into the query or the content; nil for the request's serializer.
+    indirect case encoded(any Encodable & Sendable, by: (any RequestSerializer)? = nil)
+    /// Bytes in memory. The default content type is `application/octet-stream`.
+    case data(Data, contentType: String? = nil)
+    /// A local file, read while it is sent.
+    case file(URL, contentType: String? = nil)
+    /// A form of several parts, sent while it is read. Parameters become its first fields.
+    case multipart(MultipartForm)
+    /// A stream that the closure makes anew for each attempt, redirect and challenge.
+    ///
+    /// - Parameter length: in bytes, sent as Content-Length and enforced; nil sends chunks.
+    case stream(length: Int64? = nil, contentType: String? = nil, @Sendable () throws -> InputStream)
+
+    /// Whether the content can be sent again.
+    var isReplayable: Bool {
+        switch self {
+        case .parameters, .encoded, .data, .file, .stream: true
+        case .multipart(let form): form.isReplayable
+        }
+    }
+}
+
+extension RequestBody {
+    /// A value as JSON (`application/json`), whatever the method and the request's serializer.
+    ///
+    /// - Parameters:
+    ///   - value: encoded when the request is built.
+    ///   - encoder: writes the value. Its snapshot is kept: later changes to the encoder object have no effect.
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> RequestBody {
+        .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
+    }
+
+    /// The names and values of a value as `application/x-www-form-urlencoded`, whatever the method and the request's
+    /// serializer.
+    public static func form(_ value: some Encodable & Sendable) -> RequestBody {
+        .encoded(value, by: HTTPRequestSerializer.content)
+    }
+}
+
+extension HTTPRequestSerializer {
+    /// A serializer that sets only the content, and keeps what the request's own serializer has set.
+    fileprivate static var content: HTTPRequestSerializer { HTTPRequestSerializer(defaults: .none, placement: .body) }
+}
+
+extension WebOrigin {
+    /// Nil for a URL of another scheme than http, https, ws and wss, and for one without a host.
+    init?(of url: URL) {
+        guard let scheme = url.scheme, let host = url.host else { return nil }
+        self.init(scheme: scheme, host: Self.bare(host), port: url.port)
+    }
+
+    /// The name without the brackets of an IPv6 address.
+    static func bare(_ host: String) -> String { host.trimmingCharacters(in: ["[", "]"]) }
+}
+
+extension URLProtectionSpace {
+    /// Whether this is a space of the origin of the URL: scheme, host and port (RFC 9110 §4.3.1).
+    func isOrigin(of url: URL?) -> Bool {
+        guard let url, let own = self.protocol, let origin = WebOrigin(of: url) else { return false }
+        let constants = [NSURLProtectionSpaceHTTP: "http", NSURLProtectionSpaceHTTPS: "https"]
+        return origin == WebOrigin(scheme: constants[own] ?? own, host: WebOrigin.bare(host), port: port)
+    }
+
+    /// Whether the space asks for a credential of this kind: a client certificate, or a name and a password.
+    func takes(_ credential: URLCredential) -> Bool {
+        (authenticationMethod == NSURLAuthenticationMethodClientCertificate) == (credential.identity != nil)
+    }
+}
+
+/// Puts any text into a path or a query.
+///
+/// ```swift
+/// let user = try await manager.get("users/\(component: name)?near=\(query: place)", as: User.self)
+/// ```
+extension DefaultStringInterpolation {
+    /// Inserts a text as one component of a path. Every special character is escaped: a slash is part of the name.
+    ///
+    /// An empty text, `.` and `..` name no component: with them a path would name another folder, or begin with a host
+    /// (RFC 3986 §4.2, §5.2.4). A manager refuses such a reference with ``UncurlError/invalidURL(_:reason:)``.
+    public mutating func appendInterpolation(component text: some CustomStringConvertible) {
+        let text = text.description
+        if ["", ".", ".."].contains(text) { appendLiteral(String.noComponent) }
+        appendLiteral(text.escapedForURL)
+    }
+
+    /// Inserts a text as a name or a value of a query. Every special character is escaped.
+    public mutating func appendInterpolation(query text: some CustomStringConvertible) {
+        appendLiteral(text.description.escapedForURL)
+    }
+}
+
+extension String {
+    /// Stands before an inserted text that names no component, because an interpolation cannot throw. It is a
+    /// noncharacter, which no reference contains otherwise: an inserted one is escaped.
+    static let noComponent = String(decoding: [0xFDD0 as UInt16], as: UTF16.self)
+
+    /// Whether the text has ``noComponent``. Its first octet is looked for: the search alone would take longer than all
+    /// the rest of a request's making.
+    var namesNoComponent: Bool { utf8.contains(0xEF) && contains(String.noComponent) }
+
+    /// The unreserved characters (RFC 3986 §2.3).
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+
+    fileprivate var escapedForURL: String { addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
 }
