@@ -48,7 +48,6 @@ struct SharedFieldsTests {
             ("how far its load has come, which the session's home and engine move along", ["stage"]),
             ("set by its session before anything else has the task", ["isTakenIn"]),
         ],
-        "NSURLRequest": [("the request that the object is a shell of", ["request"])],
     ]
 
     /// The reason of fields whose type no other file can change but by its methods.

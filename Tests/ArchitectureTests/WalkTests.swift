@@ -25,21 +25,21 @@ struct WalkTests {
     /// From a loader to the server and back.
     private static let exchange = [
         "UncurlHTTP1": """
-                BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageSerializer Persistence
-                RequestHead ResponseHead ResponseParser Scanners StatusLineParser
-                """,
+        BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageSerializer Persistence
+        RequestHead ResponseHead ResponseParser Scanners StatusLineParser
+        """,
         "UncurlEngine": """
-                Connection ConnectionMachine ConnectionPool ConnectionSending Destination Engine EngineRequest
-                Exchange ExchangeHome ExchangeReport HTTPURL Host HostTable Link Origin Reading SlotID Timeouts
-                Transport
-                """,
+        Connection ConnectionMachine ConnectionPool ConnectionSending Destination Engine EngineRequest
+        Exchange ExchangeHome ExchangeReport HTTPURL Host HostTable Link Origin Reading SlotID Timeouts
+        Transport
+        """,
         "UncurlSemantics": """
-                AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeRule CookieJar CookieScope
-                RedirectRule Step
-                """,
+        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeRule CookieJar CookieScope
+        RedirectRule Step
+        """,
         "UncurlReactor": """
-                EventLoop LoopBound Mailbox Poller Socket SystemCall
-                """,
+        EventLoop LoopBound Mailbox Poller Socket SystemCall
+        """,
     ]
 
     static let walks = [
@@ -159,7 +159,7 @@ struct WalkTests {
                 """,
                 "URLLoading": """
                 AttemptResuming CallbackQueue CompletionReport ContentSum Delivery DownloadFile RequestLoader
-                ResumeData StoreFile TaskLoader URLSessionDownloadDelegate
+                ResumeData StoreFile TaskLoader URLSessionTaskDelegate
                 """,
             ]
         ),

@@ -44,6 +44,9 @@ extension URLRequest {
         get { values.terms?.values ?? TransferTerms() }
         set { values.terms = newValue == TransferTerms() ? nil : TermsBox(newValue) }
     }
+
+    /// Sets the terms that are given.
+    package mutating func replaceTerms(by given: TransferTerms) { terms = given.over(terms) }
 }
 
 /// All header fields of a request, to be given to other requests as they are: nothing is checked or copied again.

@@ -18,9 +18,9 @@ struct TaskLog: Sendable {
         }
     }
 
-    private func note(_ event: TaskEvent, _ end: TaskEnd?) {
+    private func note(_ line: TaskObservation.Line?, _ end: TaskEnd?) {
         if let end { return write(end) }
-        guard let line = event.line else { return }
+        guard let line else { return }
         let location = line.url.map { ObservedNames.url($0, showsQuery: showsQueries) }
         write(.debug, "\(line.words)", ["status": line.status.map { "\($0)" }, "url": location.map { "\($0)" }])
     }

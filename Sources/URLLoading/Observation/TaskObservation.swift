@@ -5,15 +5,17 @@ internal import UncurlEngine
 
 /// Tells a session's observers about one task. A session without observers makes no observations.
 final class TaskObservation: Sendable {
-    /// Observes one task: the fields that it adds to each request, and what is called on the queue of this class. With
-    /// the end come its facts.
-    typealias Observer = (fields: [(name: String, value: String)], note: @Sendable (TaskEvent, TaskEnd?) -> Void)
+    /// What a log says of an event.
+    typealias Line = (words: String, status: Int?, url: URL?)
+    /// Observes one task: the fields that it adds to each request, and what is called on the queue of this class, with
+    /// an event or with the facts of the end.
+    typealias Observer = (fields: [(name: String, value: String)], note: @Sendable (Line?, TaskEnd?) -> Void)
 
     private struct State {
         var observers: [Observer] = []
         var fields: [(name: String, value: String)] = []
         /// The events that came before the observers knew of the task; nil once they do.
-        var early: [(TaskEvent, TaskEnd?)]? = []
+        var early: [(Line?, TaskEnd?)]? = []
     }
 
     private let task: ObservedTask
@@ -42,19 +44,19 @@ final class TaskObservation: Sendable {
         let fields = observers.flatMap(\.fields)
         state.withLock { state in
             (state.observers, state.fields) = (observers, fields)
-            for (event, end) in state.early.take() ?? [] { Self.tell(event, end, observers) }
+            for (line, end) in state.early.take() ?? [] { Self.tell(line, end, observers) }
         }
     }
 
-    func note(_ event: TaskEvent, _ end: TaskEnd? = nil) {
+    func note(_ line: Line?, _ end: TaskEnd? = nil) {
         state.withLock { state in
-            if state.early?.append((event, end)) == nil { Self.tell(event, end, state.observers) }
+            if state.early?.append((line, end)) == nil { Self.tell(line, end, state.observers) }
         }
     }
 
-    private static func tell(_ event: TaskEvent, _ end: TaskEnd?, _ observers: [Observer]) {
+    private static func tell(_ line: Line?, _ end: TaskEnd?, _ observers: [Observer]) {
         queue.async {
-            for observer in observers { observer.note(event, end) }
+            for observer in observers { observer.note(line, end) }
         }
     }
 
@@ -75,7 +77,7 @@ final class TaskObservation: Sendable {
             transferred: last,
             resends: max(0, count - 1)
         )
-        note(.ended(error), end)
+        note(nil, end)
     }
 
     /// Calls the closure after the observers have had every event that was noted before this call.

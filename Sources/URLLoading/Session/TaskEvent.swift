@@ -50,7 +50,7 @@ package enum TaskEvent: Sendable {
     }
 
     /// What a log says of the event; nil for nothing.
-    var line: (words: String, status: Int?, url: URL?)? {
+    var line: TaskObservation.Line? {
         switch self {
         case .waitsForConnectivity: ("waiting for connectivity", nil, nil)
         case .redirected(let status, let url): ("redirected", status, url)
@@ -143,8 +143,8 @@ extension TaskObserver {
     package var answerer: (any AnyObject & Sendable)? { nil }
 }
 
-/// A delegate, and whether it is an observer. The cast is made once, because it takes as long as parsing a small request
-/// and every event needs its result.
+/// A delegate, and whether it is an observer. The cast is made once: it takes as long as parsing a small request, and
+/// every event needs its result.
 enum TaskListener: Sendable {
     case observer(any TaskObserver)
     case delegate(any URLSessionTaskDelegate)

@@ -75,6 +75,8 @@ class RequestLoader: TaskLoader {
         }
     }
 
+    private func note(_ event: TaskEvent) { observation?.note(event.line) }
+
     final func note(_ report: ExchangeReport) {
         record.note(attempt.request, report, attempt.response)
         observation?.note(report)
@@ -275,7 +277,7 @@ class RequestLoader: TaskLoader {
         case .waitForConnectivity(let pause, let isFirst):
             // A background session does not tell it, as on Apple's platforms.
             if isFirst, background == nil { tell(.waitsForConnectivity) }
-            observation?.note(.waitsForConnectivity)
+            note(.waitsForConnectivity)
             // Nothing of the content has been read, so a stream can be used again.
             start(after: pause) { [self] in
                 // The proxies may be reached again, too.
@@ -298,7 +300,7 @@ class RequestLoader: TaskLoader {
             }
             if let response { load(LocalLoad(response, Data(), on: engine.loop, self)) }
         case .sendAgain:
-            observation?.note(.sendsAgain)
+            note(.sendsAgain)
             leave(held) { [self] in start(attempt.request) }
         }
     }
@@ -348,7 +350,7 @@ class RequestLoader: TaskLoader {
     /// Tries again instead of failing, and keeps the bytes that have come if the server can be asked for the rest.
     private func beginAnew(after pause: Duration) {
         guard let request = given ?? spec.request else { return }
-        observation?.note(.sendsAgain)
+        note(.sendsAgain)
         attempt = attempt.anew(request, continuing: delivery.takeFile())
         task.snapshot.withLock { ($0.response, $0.currentRequest) = (nil, request) }
         start(after: pause) { [self] in startFromDisk(request) }
@@ -360,7 +362,7 @@ class RequestLoader: TaskLoader {
             let reason = "the server does not say how much of the upload it has"
             return end(.badServerResponse, attempt.request.url, reason)
         }
-        observation?.note(.sendsAgain)
+        note(.sendsAgain)
         leave(nil) { [self] in
             start(after: delay) { [self] in
                 if let next = attempt.nextUploadRequest() { start(next) }
@@ -470,7 +472,7 @@ extension RequestLoader: ExchangeDelegate {
         let mayRepeat = background?.record(of: task) != nil && !(task is URLSessionUploadTask && task.response != nil)
         let hasOwnProxies = spec.request?.values.terms?.values.proxies != nil
         if !hasOwnProxies, attempt.failOver(error, engine) {
-            observation?.note(.sendsAgain)
+            note(.sendsAgain)
             start()
             return transact()
         }
@@ -522,7 +524,7 @@ extension RequestLoader {
         let step = attempt.follow(next, spec.content)
         guard case .sendAgain = step else { return perform(step, nil, held) }
         task.currentRequest = next
-        observation?.note(.redirected((attempt.response as? HTTPURLResponse)?.statusCode, to: next.url))
+        note(.redirected((attempt.response as? HTTPURLResponse)?.statusCode, to: next.url))
         leave(held) { [self] in start(next) }
     }
 

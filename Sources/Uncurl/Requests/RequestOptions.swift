@@ -386,9 +386,6 @@ extension URLRequest {
         get { terms.firstByteLimit }
         set { terms.firstByteLimit = newValue }
     }
-
-    /// Sets the terms that are given.
-    mutating func replaceTerms(by given: TransferTerms) { terms = given.over(terms) }
 }
 
 extension RequestOptions {
