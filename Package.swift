@@ -83,7 +83,7 @@ let rooms = [
     Room(
         name: "UncurlTLS",
         needs: "CUncurlOpenSSL UncurlText",
-        tests: "CUncurlOpenSSL UncurlTestServer TestSupport",
+        tests: "CUncurlOpenSSL UncurlTestServer CertificateTestSupport TestSupport",
         pages: "README.md"
     ),
     Room(
@@ -103,7 +103,7 @@ let rooms = [
         needs: """
             UncurlReactor UncurlSemantics UncurlHTTP1 UncurlTLS UncurlWebSocket UncurlText CUncurlZlib CUncurlBrotli CUncurlZstd
             """,
-        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer TestSupport",
+        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport TestSupport",
         pages: "README.md"
     ),
     Room(
@@ -123,7 +123,10 @@ let rooms = [
             URLLoading UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText \
             CUncurlZlib Logging Metrics Tracing
             """,
-        tests: "UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer TestSupport FacadeTestSupport",
+        tests: """
+            UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport TestSupport \
+            FacadeTestSupport
+            """,
         pages: "README.md"
     ),
     // Images, caches and signs of progress: a product of its own, which no request needs.
@@ -210,6 +213,8 @@ let besides = [
     ),
     Room(name: "GardenClient", kind: .program, needs: "URLLoading UncurlHTTP1", folder: "Tests/garden/Client"),
     support("TestSupport", needs: "CUncurlLinux"),
+    // A table of trusted and refused certificates.
+    support("CertificateTestSupport", needs: "UncurlTestServer UncurlTLS CUncurlOpenSSL"),
     support("FacadeTestSupport", needs: "Uncurl UncurlTestServer TestSupport"),
     support("LoadTestSupport", needs: "UncurlLoad UncurlReactor TestSupport"),
     // The programs in the documentation's pages.

@@ -162,7 +162,7 @@ public struct LoadTest: Sendable {
 
     private func security() throws(LoadTestError) -> SecurityOptions {
         var configuration = TLSConfiguration()
-        configuration.verification = isInsecure ? .none : .full
+        configuration.verifiesServers = !isInsecure
         if let authorities { configuration.roots = TrustRoots([.file(authorities)]) }
         configuration.ticketsPerHost = max(configuration.ticketsPerHost, connections)
         do throws(TLSError) {

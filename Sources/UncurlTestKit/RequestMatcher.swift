@@ -119,3 +119,127 @@ public struct StubbedRequest: Sendable {
 extension StubbedRequest: CustomStringConvertible {
     public var description: String { "\(method) \(url)" }
 }
+
+/// A URL pattern with wildcards.
+struct URLPattern: Sendable {
+    private let path: PathPattern
+    /// The octets of the query's parts, sorted; nil ignores the query.
+    private let query: [[UInt8]]?
+    private let isForAnyHost: Bool
+
+    init(_ text: String) {
+        let (path, query) = Self.split(text)
+        self.query = query
+        isForAnyHost = path.utf8.first == UInt8(ascii: "/")
+        self.path = PathPattern(isForAnyHost ? path : Self.normalized(path))
+    }
+
+    func matches(_ url: String) -> Bool {
+        let (text, query) = Self.split(url)
+        if let wanted = self.query, wanted != query ?? [] { return false }
+        guard isForAnyHost else { return path.matches(Self.normalized(text)) }
+        // The path begins after the authority.
+        guard let authority = Self.authority(of: text), let slash = Self.slash(in: text, from: authority) else {
+            return path.matches("/")
+        }
+        return path.matches(text[slash...])
+    }
+
+    /// The text without its query and fragment, and the octets of the query's parts, sorted; nil without a query.
+    static func split(_ text: String) -> (text: String, query: [[UInt8]]?) {
+        let bare = text.utf8.prefix { $0 != UInt8(ascii: "#") }
+        guard let mark = bare.firstIndex(of: UInt8(ascii: "?")) else { return (String(Substring(bare)), nil) }
+        let parts = bare[bare.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { Array($0) }
+        return (String(Substring(bare[..<mark])), parts.sorted { $0.lexicographicallyPrecedes($1) })
+    }
+
+    /// The text with scheme and host in lower case, and with a path (RFC 3986 §6.2.2.1, §6.2.3).
+    static func normalized(_ text: String) -> String {
+        guard let authority = authority(of: text) else { return text }
+        guard let slash = slash(in: text, from: authority) else { return text.lowercased() + "/" }
+        return text[..<slash].lowercased() + text[slash...]
+    }
+
+    /// Where the authority begins; nil without one.
+    private static func authority(of text: String) -> String.Index? {
+        var rest = text.utf8[...]
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            if rest[colon...].starts(with: "://".utf8) { return rest.index(colon, offsetBy: 3) }
+            rest = rest[colon...].dropFirst()
+        }
+        return nil
+    }
+
+    private static func slash(in text: String, from index: String.Index) -> String.Index? {
+        text.utf8[index...].firstIndex(of: UInt8(ascii: "/"))
+    }
+}
+
+/// A pattern for the part of a URL before its query: one star stands for any octets but slashes, two for any octets.
+///
+/// The text is compared octet by octet. A set of bits holds the places in the pattern that the text so far can lead to,
+/// and a step moves 64 places at once (the Shift-And algorithm). Trying all lengths for each star would take
+/// exponential time.
+struct PathPattern: Sendable {
+    private typealias Places = [UInt64]
+
+    /// For each octet, the places before which the pattern has it.
+    private var octets: [Places]
+    /// The places before a star that stands for anything, and before any star.
+    private var crossings: Places
+    private var stars: Places
+    /// The place behind the pattern.
+    private var end = 0
+
+    init(_ text: String) {
+        let none = Places(repeating: 0, count: text.utf8.count / 64 + 1)
+        (octets, crossings, stars) = (Array(repeating: none, count: 256), none, none)
+        var rest = Array(text.utf8)[...]
+        while let octet = rest.popFirst() {
+            guard octet == UInt8(ascii: "*") else {
+                octets[Int(octet)].insert(end)
+                end += 1
+                continue
+            }
+            // Stars in a row are one: no star follows a star.
+            let length = 1 + rest.prefix { $0 == octet }.count
+            rest = rest.dropFirst(length - 1)
+            stars.insert(end)
+            if length > 1 { crossings.insert(end) }
+            end += 1
+        }
+    }
+
+    func matches(_ text: some StringProtocol) -> Bool {
+        var places = Places(repeating: 0, count: stars.count)
+        places[0] = 1
+        passStars(&places)
+        for octet in text.utf8 {
+            let (own, kept) = (octets[Int(octet)], octet == UInt8(ascii: "/") ? crossings : stars)
+            var carry: UInt64 = 0
+            for word in places.indices {
+                let moved = places[word] & own[word]
+                places[word] = places[word] & kept[word] | moved << 1 | carry
+                carry = moved >> 63
+            }
+            passStars(&places)
+        }
+        return places.contains(end)
+    }
+
+    /// Adds the places behind stars: a star also stands for no octet.
+    private func passStars(_ places: inout Places) {
+        var carry: UInt64 = 0
+        for word in places.indices {
+            let passed = places[word] & stars[word]
+            places[word] |= passed << 1 | carry
+            carry = passed >> 63
+        }
+    }
+}
+
+extension [UInt64] {
+    fileprivate mutating func insert(_ bit: Int) { self[bit / 64] |= 1 << (bit % 64) }
+
+    fileprivate func contains(_ bit: Int) -> Bool { self[bit / 64] >> (bit % 64) & 1 == 1 }
+}

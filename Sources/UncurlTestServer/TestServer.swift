@@ -20,9 +20,8 @@ public final class TestServer: Sendable {
     private let counters: [ServerCounters]
     /// The number of loops whose last connection has ended since ``stop(within:)``.
     private let emptied = Monitor(0)
-    private let stopping = Monitor(Stopping.no)
-
-    private enum Stopping { case no, underWay, done }
+    /// Whether the server has stopped; nil before it is told to.
+    private let stopped = Monitor<Bool?>(nil)
 
     /// Listens on `address` (TCP, or unix with abstract names too) with `loops` threads.
     ///
@@ -129,19 +128,17 @@ public final class TestServer: Sendable {
 
     /// The number of requests whose head was read completely. A request is counted before its response is sent, so a
     /// client that has the response finds it counted.
-    public var requestCount: UInt64 { total(.requests) }
+    public var requestCount: UInt64 { counters.reduce(0) { $0 &+ $1.requests.value } }
 
     /// The number of final responses whose last octet the kernel has accepted.
-    public var responsesSent: UInt64 { total(.responses) }
+    public var responsesSent: UInt64 { counters.reduce(0) { $0 &+ $1.responses.value } }
 
     /// Connections accepted so far.
-    public var connectionsAccepted: UInt64 { total(.connections) }
+    public var connectionsAccepted: UInt64 { counters.reduce(0) { $0 &+ $1.connections.value } }
     /// The octets received so far; over TLS, of ciphertext.
-    public var bytesReceived: UInt64 { total(.bytesReceived) }
+    public var bytesReceived: UInt64 { counters.reduce(0) { $0 &+ $1.bytesReceived.value } }
     /// The octets sent so far; over TLS, of ciphertext.
-    public var bytesSent: UInt64 { total(.bytesSent) }
-
-    private func total(_ name: ServerCounters.Name) -> UInt64 { counters.reduce(0) { $0 &+ $1.value(of: name) } }
+    public var bytesSent: UInt64 { counters.reduce(0) { $0 &+ $1.bytesSent.value } }
 
     // MARK: Faults
 
@@ -152,7 +149,7 @@ public final class TestServer: Sendable {
         for loop in group.loops {
             let isRunning = loop.post {
                 asleep.update { $0 += 1 }
-                ServerClock.sleep(span)
+                ServerLoop.sleep(span)
             }
             if !isRunning { asleep.update { $0 += 1 } }
         }
@@ -164,13 +161,12 @@ public final class TestServer: Sendable {
     /// Stops listening, closes idle connections, gives requests under way at most `limit` to finish, and aborts the
     /// rest. Returns when the threads have ended. Further calls have no effect.
     public func stop(within limit: Duration = .seconds(1)) {
-        let isFirst = stopping.update { state in
-            guard case .no = state else { return false }
-            state = .underWay
-            return true
+        let isFirst = stopped.update { stopped in
+            defer { stopped = stopped ?? false }
+            return stopped == nil
         }
         guard isFirst else {
-            _ = stopping.wait(atMost: .seconds(600)) { if case .done = $0 { true } else { nil } }
+            _ = stopped.wait(atMost: .seconds(600)) { $0 == true ? true : nil }
             return
         }
         let emptied = emptied
@@ -180,8 +176,27 @@ public final class TestServer: Sendable {
         _ = emptied.wait(atMost: limit) { [count = loops.count] in $0 >= count ? true : nil }
         for (server, loop) in zip(loops, group.loops) { loop.post { server.value.abort() } }
         group.shutdown()
-        stopping.update { $0 = .done }
+        stopped.update { $0 = true }
     }
 
     deinit { stop(within: .zero) }
+}
+
+extension EventLoop {
+    /// Runs `body` on the loop and waits for its result. Must not be called on the loop itself, or after the loop has
+    /// ended.
+    func perform<Result: Sendable>(_ body: @escaping @Sendable () throws(Errno) -> Result) throws(Errno) -> Result {
+        let answer = Monitor<Swift.Result<Result, Errno>?>(nil)
+        let taken = post {
+            let result: Swift.Result<Result, Errno>
+            do throws(Errno) {
+                result = .success(try body())
+            } catch {
+                result = .failure(error)
+            }
+            answer.update { $0 = result }
+        }
+        guard taken, let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+        return try result.get()
+    }
 }

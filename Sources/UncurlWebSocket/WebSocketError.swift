@@ -1,3 +1,6 @@
+// The WebSocket protocol (RFC 6455) and its compression (RFC 7692), for either side: octets in, messages out. It knows
+// no sockets, no clocks and no HTTP beyond the values of its header fields.
+
 /// The rule that a peer has broken, or the limit that it has exceeded. The connection fails for it (RFC 6455 §7.1.7).
 public enum WebSocketError: Error, Hashable, Sendable {
     /// It broke the protocol.

@@ -23,7 +23,7 @@ final class Fetcher: ExchangeDelegate {
         var configuration = EngineConfiguration()
         if options.isInsecure || options.authorities != nil {
             var tls = TLSConfiguration()
-            if options.isInsecure { tls.verification = .none }
+            if options.isInsecure { tls.verifiesServers = false }
             if let path = options.authorities { tls.roots = .file(path) }
             configuration.tls = try TLSContext(tls)
             configuration.proxyTLS = configuration.tls
@@ -34,7 +34,7 @@ final class Fetcher: ExchangeDelegate {
 
     /// To be called before the loop runs.
     func start() {
-        if !options.isQuiet { put(ResultTable.header, to: tableStream) }
+        if !options.isQuiet { put(ExchangeReport.tableHeader, to: tableStream) }
         fetch()
     }
 
@@ -86,7 +86,7 @@ final class Fetcher: ExchangeDelegate {
         switch outcome {
         case .completed:
             if let status = report.status, status >= 400 { verdict = max(verdict, .refused) }
-            if !options.isQuiet { put(ResultTable.row(url, report, coding: coding), to: tableStream) }
+            if !options.isQuiet { put(report.tableRow(url, coding: coding), to: tableStream) }
         case .failed(let error):
             if outputFailure == nil { fail(url, error) }
         }
@@ -120,5 +120,66 @@ final class Fetcher: ExchangeDelegate {
         outputFailure = error
         verdict = .failed
         try? BlockingOutput.writeAll("fetch: the output takes no more: \(error)\n", to: BlockingOutput.errors)
+    }
+}
+
+/// The lines that tell how transfers went, in columns.
+extension ExchangeReport {
+    static let tableHeader = line(
+        [
+            "status", "bytes", "on the wire", "coding", "connection", "TLS", "look-up", "connect", "handshake",
+            "first byte", "total",
+        ],
+        "URL"
+    )
+
+    /// - Parameter coding: the response's Content-Encoding.
+    func tableRow(_ url: HTTPURL, coding: String?) -> String {
+        // A connection's look-up and connect belong to the exchange that it was made for.
+        let record = reusedConnection ? nil : connection
+        let dial = record?.timings
+        return Self.line(
+            [
+                status.map(String.init) ?? "-",
+                String(contentDelivered),
+                coding == nil ? "-" : String(contentReceived),
+                coding ?? "-",
+                reusedConnection ? "reused" : "new",
+                connection?.security.map(Self.version) ?? "-",
+                Self.time(from: dial?.lookupStart, to: dial?.lookupEnd),
+                Self.time(from: dial?.connectStart, to: dial?.connectEnd),
+                Self.time(from: record?.handshake.start, to: record?.handshake.end),
+                Self.time(from: timings.requestStart, to: timings.responseStart),
+                Self.time(from: timings.start, to: timings.responseEnd),
+            ],
+            url.description
+        )
+    }
+
+    private static let widths = [6, 10, 11, 8, 10, 4, 10, 10, 10, 10, 11]
+
+    /// `1.3`, and `1.3+` where a session was resumed.
+    private static func version(_ info: TLSInfo) -> String {
+        let number =
+            switch info.version {
+            case .v1_2: "1.2"
+            case .v1_3: "1.3"
+            }
+        return info.isResumed ? number + "+" : number
+    }
+
+    private static func line(_ cells: [String], _ url: String) -> String {
+        let padded = zip(cells, widths).map { cell, width in
+            String(repeating: " ", count: max(0, width - cell.count)) + cell
+        }
+        return padded.joined(separator: "  ") + "  " + url + "\n"
+    }
+
+    /// `12.34 ms`: one unit for all, so that the eye can compare.
+    private static func time(from start: Instant?, to end: Instant?) -> String {
+        guard let start, let end else { return "-" }
+        let hundredths = (max(0, end.nanoseconds(since: start)) + 5_000) / 10_000
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) ms"
     }
 }

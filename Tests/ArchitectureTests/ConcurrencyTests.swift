@@ -17,11 +17,11 @@ struct ConcurrencyTests {
     private static let unchecked: [String: String] = [
         "Sources/UncurlReactor/Loop/EventLoop.swift":
             "its fields are touched by its own thread alone; others reach the mailbox",
-        "Sources/UncurlReactor/Loop/LoopBound.swift":
+        "Sources/UncurlReactor/Loop/EventLoopGroup.swift":
             "the value is reachable on the loop's thread only, which is asked for",
         "Sources/UncurlTestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
         "Sources/UncurlExtras/Activity/ActivityMonitor.swift": "a center's tokens are kept, never looked at",
-        "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
+        "Sources/UncurlTestKit/Stubs.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/Managers/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",
         "Sources/Uncurl/Managers/HTTPSessionManager.swift":
@@ -64,7 +64,7 @@ struct ConcurrencyTests {
     @Test("threads start in LoopThread alone: from main.swift such a closure is main-actor code and crashes")
     func threads() {
         for file in Self.files where words(file).contains("pthread_create") {
-            #expect(file.path == "Sources/UncurlReactor/Loop/LoopThread.swift")
+            #expect(file.path == "Sources/UncurlReactor/Loop/EventLoopGroup.swift")
         }
     }
 }

@@ -151,25 +151,20 @@ struct FolderTests {
             "Network": ["Loop", "Names", "Sockets", "System"],
         ],
         "UncurlTLS": [
-            // Bytes, and OpenSSL's C.
-            "Encoding": [],
-            "Protocol": [],
-            "OpenSSL": ["Encoding"],
-            "Certificates": ["Encoding", "OpenSSL"],
-            "Errors": ["Certificates", "Encoding", "Protocol"],
+            // OpenSSL's C.
+            "OpenSSL": [],
+            "Certificates": ["OpenSSL"],
+            "Errors": ["Certificates", "OpenSSL"],
             // Whether the peer is the one that was meant.
-            "Trust": ["Certificates", "Encoding", "Errors"],
-            "Verification": ["Certificates", "Encoding", "Errors", "Trust"],
+            "Trust": ["Certificates", "Errors"],
+            "Verification": ["Certificates", "Errors", "Trust"],
             // Which certificate this side shows.
-            "Identity": ["Certificates", "Encoding", "Errors", "OpenSSL", "Verification"],
-            "Settings": ["Certificates", "Encoding", "Errors", "Identity", "Protocol", "Trust", "Verification"],
-            "Session": [
-                "Certificates", "Encoding", "Errors", "Identity", "OpenSSL", "Protocol", "Settings", "Trust",
-                "Verification",
-            ],
+            "Identity": ["Certificates", "Errors", "OpenSSL", "Verification"],
+            "Settings": ["Certificates", "Errors", "Identity", "Trust", "Verification"],
+            "Session": ["Certificates", "Errors", "Identity", "OpenSSL", "Settings", "Trust", "Verification"],
         ],
         "UncurlWebSocket": [
-            // What may go wrong, and the kinds of frames.
+            // What may go wrong.
             "": [],
             // Do both ends agree?
             "Handshake": [""],

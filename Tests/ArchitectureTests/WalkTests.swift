@@ -38,7 +38,7 @@ struct WalkTests {
         RedirectRule Step
         """,
         "UncurlReactor": """
-        EventLoop LoopBound Mailbox Poller Socket SystemCall
+        EventLoop EventLoopGroup Mailbox Poller Socket SystemCall
         """,
     ]
 

@@ -20,7 +20,7 @@ enum EngineErrors {
         return ProxyRefusal(head)
     }
     private static let untrusted = TLSTrustFailure(reason: .selfSigned, code: 18)
-    private static let roots = TrustStoreError(attempts: [TrustStoreError.Attempt(path: "/x", reason: "it is gone")])
+    private static let roots = TrustStoreError(attempts: ["/x: it is gone"])
 
     static var table: [ErrorWords] { messages + loop + security + webSocket + engine + places }
 
@@ -60,22 +60,20 @@ enum EngineErrors {
     private static let security: [ErrorWords] =
         reasons.map { ErrorWords(TLSTrustFailure(reason: $0, subject: "CN=a.test", code: 1), "") }
         + staples.map { ErrorWords(TLSTrustFailure(reason: .stapleUnusable($0), code: 1), "") } + [
-            ErrorWords(CertificateError.malformed("bad tag"), "bad tag"),
-            ErrorWords(CertificateError.none, "certificate"),
-            ErrorWords(IdentityError.keyMismatch, "key"), ErrorWords(IdentityError.legacyEncryption("RC2"), "RC2"),
-            ErrorWords(IdentityError.malformedCertificate("bad tag"), "bad tag"),
-            ErrorWords(IdentityError.malformedKey("bad tag"), "bad tag"),
-            ErrorWords(IdentityError.malformedPKCS12("bad tag"), "bad tag"),
-            ErrorWords(IdentityError.noCertificate, "certificate"), ErrorWords(IdentityError.noKey, "key"),
-            ErrorWords(IdentityError.passwordNeeded, "password"),
-            ErrorWords(IdentityError.refused("too weak"), "too weak"),
-            ErrorWords(IdentityError.tooManyIterations(limit: 2_000_000), "2000000 iterations"),
-            ErrorWords(IdentityError.unreadable(path: "/x.pem", reason: "it is gone"), "/x.pem"),
-            ErrorWords(IdentityError.wrongPassword, "password"), ErrorWords(PinError.digestLength(31), "31"),
+            ErrorWords(CertificateError.keyMismatch, "key"),
+            ErrorWords(CertificateError.legacyEncryption("RC2"), "RC2"),
+            ErrorWords(CertificateError.malformedCertificate("bad tag"), "bad tag"),
+            ErrorWords(CertificateError.malformedKey("bad tag"), "bad tag"),
+            ErrorWords(CertificateError.malformedPKCS12("bad tag"), "bad tag"),
+            ErrorWords(CertificateError.noCertificate, "certificate"), ErrorWords(CertificateError.noKey, "key"),
+            ErrorWords(CertificateError.passwordNeeded, "password"),
+            ErrorWords(CertificateError.refused("too weak"), "too weak"),
+            ErrorWords(CertificateError.tooManyIterations(limit: 2_000_000), "2000000 iterations"),
+            ErrorWords(CertificateError.unreadable(path: "/x.pem", reason: "it is gone"), "/x.pem"),
+            ErrorWords(CertificateError.wrongPassword, "password"), ErrorWords(PinError.digestLength(31), "31"),
             ErrorWords(PinError.notBase64("%%"), "%%"), ErrorWords(PinError.unknownForm("md5/x"), "md5/x"),
-            ErrorWords(RevocationListError.malformed("bad tag"), "bad tag"),
-            ErrorWords(RevocationListError.none, "list"),
-            ErrorWords(RevocationListError.unreadable("/x.crl", "it is gone"), "/x.crl"), ErrorWords(roots, "/x"),
+            ErrorWords(CertificateError.malformedRevocationList("bad tag"), "bad tag"),
+            ErrorWords(CertificateError.noRevocationList, "list"), ErrorWords(roots, "/x"),
             ErrorWords(TLSError.alert(TLSAlert(code: 40)), "handshake"),
             ErrorWords(TLSError.closeNotifyInHandshake, "handshake"), ErrorWords(TLSError.closed, "closed"),
             ErrorWords(TLSError.closedInHandshake, "handshake"),
@@ -101,7 +99,7 @@ enum EngineErrors {
         .revocationListExpired, .revocationListMissing, .revocationListNotYetValid, .revocationListUnusable, .revoked,
         .selfSigned, .stapleMissing, .unknownCriticalExtension, .unknownIssuer("CN=b"), .unprofiled, .unreadableDate,
         .unreadableKey, .untrustedRoot("CN=b"), .unusableNameConstraints, .weakKey, .weakSignature,
-        .wrongHost(expected: "a.test", found: ["b.test"], more: 0), .wrongPurpose(.server),
+        .wrongHost(expected: "a.test", found: ["b.test"], more: 0), .wrongPurpose(isClient: false),
     ]
 
     private static let staples: [StapleFault] = [

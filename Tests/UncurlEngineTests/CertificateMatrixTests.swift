@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import Testing
 import UncurlEngine
 import UncurlTLS

@@ -32,7 +32,7 @@ final class EngineHarness: Sendable {
         }
         // What one test does to the process's budget is no other's concern.
         if configuration.budget === ConnectionBudget.process { configuration.budget = ConnectionBudget() }
-        group = try EventLoopGroup(count: 1, name: "engine-test", clock: clock.map { .manual($0) } ?? .monotonic)
+        group = try EventLoopGroup(count: 1, name: "engine-test", clock: clock)
         let loop = group.loops[0]
         let made = Mutex<EngineHandle?>(nil)
         let ready = Gate()

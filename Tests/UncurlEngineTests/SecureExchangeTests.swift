@@ -149,7 +149,7 @@ struct SecureExchangeTests {
         let (one, other) = (Answering(.accept, scope: "one"), Answering(.accept, scope: "other"))
         var configuration = TLSConfiguration()
         configuration.roots = .pem(try TestCertificates.client.authorityPEM)
-        configuration.trustDecision = .asks
+        configuration.asksAboutTrust = true
         let engine = try engine(try TLSContext(configuration))
         var facts: [String] = []
         for (evaluator, closes) in [
@@ -184,7 +184,7 @@ struct SecureExchangeTests {
             let evaluator = Answering(accepts ? .accept : .reject(reason: "not today"))
             var configuration = TLSConfiguration()
             configuration.roots = .pem(try TestCertificates.client.authorityPEM)
-            configuration.trustDecision = .asks
+            configuration.asksAboutTrust = true
             let engine = try engine(try TLSContext(configuration)) { $0.trustEvaluator = evaluator }
             let result = await engine.run(try get(server, "/get"))
             #expect(evaluator.asked.value == 1)
@@ -205,7 +205,7 @@ struct SecureExchangeTests {
         let server = try server()
         let context = try trusting {
             $0.roots = .pem(try! TestCertificates.client.authorityPEM)
-            $0.trustDecision = .asks
+            $0.asksAboutTrust = true
             $0.maximumVersion = version
         }
         let accepting = Answering(.accept)
@@ -233,7 +233,7 @@ struct SecureExchangeTests {
     func silentEvaluator() async throws {
         let server = try server()
         let evaluator = Answering(nil)
-        let context = try trusting { $0.trustDecision = .asks }
+        let context = try trusting { $0.asksAboutTrust = true }
         let impatient = try engine(context) {
             $0.trustEvaluator = evaluator
             $0.trustTimeout = .milliseconds(10)
@@ -281,7 +281,7 @@ struct SecureExchangeTests {
     func nobodyAsked() async throws {
         let server = try server()
         let evaluator = Holding()
-        let engine = try engine(try trusting { $0.trustDecision = .asks }) { $0.trustEvaluator = evaluator }
+        let engine = try engine(try trusting { $0.asksAboutTrust = true }) { $0.trustEvaluator = evaluator }
         let gone = await engine.begin(try get(server, "/get"))
         await until { evaluator.asked.value == 1 }
         gone.cancel()
@@ -301,7 +301,7 @@ struct SecureExchangeTests {
     @Test("an exchange that has waited since the question takes no answer for the built-in verdict")
     func nobodyToAsk() async throws {
         let (server, evaluator) = (try server(), Holding())
-        let engine = try engine(try trusting { $0.trustDecision = .asks }) { $0.trustEvaluator = evaluator }
+        let engine = try engine(try trusting { $0.asksAboutTrust = true }) { $0.trustEvaluator = evaluator }
         let pending = await engine.begin(try get(server, "/get"))
         await until { evaluator.asked.value == 1 }
         evaluator.answer(nil)

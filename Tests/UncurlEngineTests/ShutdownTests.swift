@@ -82,7 +82,7 @@ struct ShutdownTests {
     func dropped() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let clock = ManualClock()
-        let group = try EventLoopGroup(count: 1, name: "dropped", clock: .manual(clock))
+        let group = try EventLoopGroup(count: 1, name: "dropped", clock: clock)
         defer { group.shutdown() }
         let loop = group.loops[0]
         let request = try get(server.port)

@@ -34,7 +34,7 @@ struct MetricsServerTests {
 
     private func connected(_ address: SocketAddress) throws -> Socket {
         let socket = try Socket(address.family)
-        if try socket.connect(to: address) == .inProgress {
+        if try !socket.connect(to: address) {
             var ready = pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0)
             #expect(poll(&ready, 1, 30_000) == 1)
             try socket.finishConnect()

@@ -11,8 +11,8 @@ struct ConnectRaceTests {
 
     private func at(_ milliseconds: Int64) -> Instant { start.advanced(byNanoseconds: milliseconds * 1_000_000) }
 
-    private func race(_ rules: ConnectRace.Rules = ConnectRace.Rules()) -> ConnectRace {
-        ConnectRace(rules: rules, expecting: [.v4, .v6])
+    private func race(preferring family: IPAddress.Family = .v6) -> ConnectRace {
+        ConnectRace(Connector.Options(), preferring: family, expecting: [.v4, .v6])
     }
 
     @Test("the preferred family's answer starts the race at once")
@@ -75,7 +75,7 @@ struct ConnectRaceTests {
 
     @Test("a family that won before goes first, and its answer is the one that is waited for")
     func preferredByMemory() {
-        var race = race(ConnectRace.Rules(preferred: .v4))
+        var race = race(preferring: .v4)
         race.answered(.v6, six, now: at(0))
         #expect(race.next(now: at(0)) == .wait(until: at(50)))
         race.answered(.v4, four, now: at(10))
@@ -84,7 +84,7 @@ struct ConnectRaceTests {
 
     @Test("the next attempt begins 250 ms after the last, and the last goes on (§5)")
     func attemptDelay() {
-        var race = ConnectRace(rules: ConnectRace.Rules(), addresses: Array(four.prefix(2)))
+        var race = ConnectRace(Connector.Options(), addresses: Array(four.prefix(2)))
         #expect(race.next(now: at(0)) == .attempt(four[0]))
         #expect(race.next(now: at(0)) == .wait(until: at(250)))
         #expect(race.next(now: at(250)) == .attempt(four[1]))
@@ -94,7 +94,7 @@ struct ConnectRaceTests {
 
     @Test("a failure begins the next attempt at once, and only one")
     func failureHurries() {
-        var race = ConnectRace(rules: ConnectRace.Rules(), addresses: four)
+        var race = ConnectRace(Connector.Options(), addresses: four)
         _ = race.next(now: at(0))
         _ = race.next(now: at(250))
         race.attemptFailed()
@@ -127,7 +127,7 @@ struct ConnectRaceTests {
     @Test("64 addresses: no more than 16 are tried, and no more than 6 at once")
     func caps() {
         let many = (1...64).map { SocketAddress.v4(IPv4Address(bits: $0), port: 80) }
-        var race = ConnectRace(rules: ConnectRace.Rules(), addresses: many)
+        var race = ConnectRace(Connector.Options(), addresses: many)
         var now: Int64 = 0
         while case .attempt = race.next(now: at(now)) { now += 250 }
         #expect(race.active == 6)
@@ -142,7 +142,9 @@ struct ConnectRaceTests {
 
     @Test("an attempt the kernel puts off is made again, and not counted twice")
     func postponed() {
-        var race = ConnectRace(rules: ConnectRace.Rules(maximumAttempts: 1), addresses: [four[0]])
+        var options = Connector.Options()
+        options.maximumAttempts = 1
+        var race = ConnectRace(options, addresses: [four[0]])
         _ = race.next(now: at(0))
         race.attemptPostponed(four[0], until: at(10))
         #expect(race.next(now: at(0)) == .wait(until: at(10)))
@@ -152,7 +154,7 @@ struct ConnectRaceTests {
 
     @Test("after giving up the rest, what is under way may still win")
     func givingUp() {
-        var race = ConnectRace(rules: ConnectRace.Rules(), addresses: four, expecting: [.v6])
+        var race = ConnectRace(Connector.Options(), addresses: four, expecting: [.v6])
         _ = race.next(now: at(0))
         race.giveUpRest()
         #expect(race.next(now: at(900)) == .wait(until: nil))
@@ -162,7 +164,7 @@ struct ConnectRaceTests {
 
     @Test("without addresses there is no race")
     func nothing() {
-        var race = ConnectRace(rules: ConnectRace.Rules())
+        var race = ConnectRace(Connector.Options())
         #expect(race.next(now: at(0)) == .lost)
     }
 }

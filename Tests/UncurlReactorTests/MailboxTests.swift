@@ -28,7 +28,7 @@ struct MailboxTests {
     @Test("the loop's own thread signals itself without a system call")
     func ownThread() throws {
         let mailbox = try Mailbox()
-        mailbox.thread.adopt()
+        mailbox.adopt()
         _ = mailbox.post(.call {})
         #expect(wakes(mailbox) == 0)
         #expect(mailbox.isSignalled)

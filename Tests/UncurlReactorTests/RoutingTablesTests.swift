@@ -69,7 +69,7 @@ struct RoutingTablesTests {
 
     /// Tables that have asked for everything, and been told it.
     private static func settled(_ links: [[UInt8]], _ addresses: [[UInt8]], _ routes: [[UInt8]]) -> RoutingTables {
-        var tables = RoutingTables(reader: RoutingReader(folder: "/nowhere"))
+        var tables = RoutingTables(folder: "/nowhere")
         answer(&tables, links, addresses, routes)
         return tables
     }
@@ -84,8 +84,8 @@ struct RoutingTablesTests {
             let asked = NetlinkMessage.all(in: request[...], port: 0)[0]
             let told: (UInt16, [[UInt8]]) =
                 switch asked.type {
-                case NetlinkMessage.Kind.getLink: (16, links)
-                case NetlinkMessage.Kind.getAddress: (20, addresses)
+                case NetlinkMessage.getLink: (16, links)
+                case NetlinkMessage.getAddress: (20, addresses)
                 default: (24, routes)
                 }
             var bytes: [UInt8] = []
@@ -99,10 +99,10 @@ struct RoutingTablesTests {
 
     @Test("three tables are asked for, one at a time, and then what they say is whole")
     func dump() throws {
-        var tables = RoutingTables(reader: RoutingReader(folder: "/nowhere"))
+        var tables = RoutingTables(folder: "/nowhere")
         let request = tables.nextRequest()
         let first = try #require(request)
-        #expect(NetlinkMessage.all(in: first[...], port: 0)[0].type == NetlinkMessage.Kind.getLink)
+        #expect(NetlinkMessage.all(in: first[...], port: 0)[0].type == NetlinkMessage.getLink)
         do {
             let more = tables.nextRequest()
             #expect(more == nil, "the kernel tells one table at a time")
@@ -131,7 +131,7 @@ struct RoutingTablesTests {
 
     @Test("news of another program's bear its numbers, and end no table of ours")
     func strangers() throws {
-        var tables = RoutingTables(reader: RoutingReader(folder: "/nowhere"))
+        var tables = RoutingTables(folder: "/nowhere")
         let askedRequest = tables.nextRequest()
         let asked = NetlinkMessage.all(in: try #require(askedRequest)[...], port: 0)[0]
         for one in Self.parse(Self.message(3, sequence: asked.sequence, port: 5, [])) { tables.take(one) }
@@ -148,16 +148,16 @@ struct RoutingTablesTests {
 
     @Test("a table that changed while it was told is told again, and so is everything after an overrun")
     func again() throws {
-        var tables = RoutingTables(reader: RoutingReader(folder: "/nowhere"))
+        var tables = RoutingTables(folder: "/nowhere")
         let askedRequest = tables.nextRequest()
         let asked = NetlinkMessage.all(in: try #require(askedRequest)[...], port: 0)[0]
-        let flags = NetlinkMessage.Flag.interrupted
+        let flags = NetlinkMessage.interruptedFlag
         for one in Self.parse(
             Self.message(3, sequence: asked.sequence, port: Self.port, flags: flags, Self.number(UInt32(0)))
         ) { tables.take(one) }
         let nextRequest = tables.nextRequest()
         let next = NetlinkMessage.all(in: try #require(nextRequest)[...], port: 0)[0]
-        #expect(next.type == NetlinkMessage.Kind.getLink)
+        #expect(next.type == NetlinkMessage.getLink)
         var settled = Self.settled(Self.usual.links, Self.usual.addresses, Self.usual.routes)
         settled.overran()
         #expect(!settled.isSettled)
@@ -223,10 +223,9 @@ struct RoutingTablesTests {
         let whole =
             Self.message(16, Self.link(2, "eth0", kind: "veth")) + Self.message(20, Self.address(2, [10, 0, 0, 1]))
             + Self.message(24, Self.route(2, metric: 3))
-        let reader = RoutingReader(folder: "/nowhere")
         for count in 0...whole.count {
             for one in Self.parse(Array(whole[..<count])) {
-                _ = (reader.link(one), reader.address(one), reader.defaultRoute(one), reader.path(one))
+                _ = (one.link(folder: "/nowhere"), one.address, one.defaultRoute, one.path)
             }
         }
         var generator = SystemRandomNumberGenerator()
@@ -235,10 +234,10 @@ struct RoutingTablesTests {
             for _ in 0..<4 {
                 bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
             }
-            var tables = RoutingTables(reader: reader)
+            var tables = RoutingTables(folder: "/nowhere")
             for one in Self.parse(bytes) {
                 tables.take(one)
-                _ = (reader.link(one), reader.address(one), reader.defaultRoute(one), reader.path(one))
+                _ = (one.link(folder: "/nowhere"), one.address, one.defaultRoute, one.path)
             }
         }
     }

@@ -9,12 +9,12 @@ struct SystemLookupTests {
 
     @Test("the family asked for is the family that comes")
     func families() throws {
-        #expect(try SystemLookup.addresses("192.0.2.7", .v4) == [.v4(IPv4Address(bits: 0xC000_0207))])
-        #expect(try SystemLookup.addresses("::1", .v6) == [.v6(.loopback)])
+        #expect(try Resolver.systemAddresses("192.0.2.7", .v4) == [.v4(IPv4Address(bits: 0xC000_0207))])
+        #expect(try Resolver.systemAddresses("::1", .v6) == [.v6(.loopback)])
     }
 
     @Test("a host without addresses of the family says so")
     func wrongFamily() {
-        #expect(throws: ResolveError.noAddress) { try SystemLookup.addresses("192.0.2.7", .v6) }
+        #expect(throws: ResolveError.noAddress) { try Resolver.systemAddresses("192.0.2.7", .v6) }
     }
 }

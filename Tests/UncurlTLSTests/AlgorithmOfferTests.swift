@@ -129,7 +129,7 @@ struct AlgorithmOfferTests {
         )
         var client = TLSConfiguration()
         client.roots = .pem(root.pem)
-        client.maximumDepth = maximum
+        client.policy.maximumDepth = maximum
         let context = try TLSContext(client)
         context.trust.load()
         let pair = try MemoryPair(context, TLSServerContext(TLSServerConfiguration(identity)))

@@ -63,6 +63,8 @@ struct CertificateFactsTests {
         ] as [([UInt16], String)]
     )
     func addresses(groups: [UInt16], text: String) {
-        #expect(AddressText.text(groups.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }) == text)
+        #expect(
+            AlternativeName.text(ofAddress: groups.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }) == text
+        )
     }
 }

@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import Dispatch
 import Synchronization
 import TestSupport

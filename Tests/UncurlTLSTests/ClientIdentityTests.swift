@@ -26,24 +26,24 @@ struct ClientIdentityTests {
         let key = bytes(try identity.leaf.key.pem(password: "sécret"))
         let chain = bytes(identity.chainPEM)
         #expect(try ClientIdentity(pem: chain, key: key, password: "sécret").chain.count == 1)
-        #expect(throws: IdentityError.passwordNeeded) { try ClientIdentity(pem: chain, key: key) }
-        #expect(throws: IdentityError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: "secret") }
-        #expect(throws: IdentityError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: "") }
+        #expect(throws: CertificateError.passwordNeeded) { try ClientIdentity(pem: chain, key: key) }
+        #expect(throws: CertificateError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: "secret") }
+        #expect(throws: CertificateError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: "") }
         let long = String(repeating: "x", count: 5_000)
-        #expect(throws: IdentityError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: long) }
+        #expect(throws: CertificateError.wrongPassword) { try ClientIdentity(pem: chain, key: key, password: long) }
     }
 
     @Test("what is missing, damaged or does not fit is an error of its own")
     func errors() throws {
         let chain = bytes(identity.chainPEM)
         let other = bytes(try TestKey().pem())
-        #expect(throws: IdentityError.keyMismatch) { try ClientIdentity(pem: chain, key: other) }
-        #expect(throws: IdentityError.noKey) { try ClientIdentity(pem: chain) }
-        #expect(throws: IdentityError.noKey) { try ClientIdentity(pem: chain, key: []) }
-        #expect(throws: IdentityError.noCertificate) { try ClientIdentity(pem: bytes(identity.keyPEM)) }
+        #expect(throws: CertificateError.keyMismatch) { try ClientIdentity(pem: chain, key: other) }
+        #expect(throws: CertificateError.noKey) { try ClientIdentity(pem: chain) }
+        #expect(throws: CertificateError.noKey) { try ClientIdentity(pem: chain, key: []) }
+        #expect(throws: CertificateError.noCertificate) { try ClientIdentity(pem: bytes(identity.keyPEM)) }
         let damaged = bytes("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
         #expect { try ClientIdentity(pem: chain, key: damaged) } throws: { error in
-            if case IdentityError.malformedKey = error { true } else { false }
+            if case CertificateError.malformedKey = error { true } else { false }
         }
         #expect { try ClientIdentity(pemFile: "/nowhere/at/all.pem") } throws: { error in
             "\(error)" == "/nowhere/at/all.pem: No such file or directory"
@@ -55,7 +55,7 @@ struct ClientIdentityTests {
         let file = TemporaryFile(bytes(identity.leaf.pem + identity.keyPEM))
         _ = try ClientIdentity(pemFile: file.path)
         let path = file.path + "\0.pem"
-        #expect(throws: IdentityError.unreadable(path: path, reason: "Invalid argument")) {
+        #expect(throws: CertificateError.unreadable(path: path, reason: "Invalid argument")) {
             try ClientIdentity(pemFile: path)
         }
     }
@@ -65,13 +65,13 @@ struct ClientIdentityTests {
         let file = try identity.leaf.pkcs12(password: "open", chain: [identity.authority])
         let read = try ClientIdentity(pkcs12: file, password: "open")
         #expect(read.chain.map(\.der) == [identity.leaf.der, identity.authority.der])
-        #expect(throws: IdentityError.wrongPassword) { try ClientIdentity(pkcs12: file, password: "shut") }
-        #expect(throws: IdentityError.passwordNeeded) { try ClientIdentity(pkcs12: file, password: nil) }
+        #expect(throws: CertificateError.wrongPassword) { try ClientIdentity(pkcs12: file, password: "shut") }
+        #expect(throws: CertificateError.passwordNeeded) { try ClientIdentity(pkcs12: file, password: nil) }
         let empty = try identity.leaf.pkcs12(password: "")
         #expect(try ClientIdentity(pkcs12: empty, password: nil).chain.count == 1)
         #expect(try ClientIdentity(pkcs12: empty, password: "").chain.count == 1)
         #expect { try ClientIdentity(pkcs12: [1, 2, 3], password: "open") } throws: { error in
-            if case IdentityError.malformedPKCS12 = error { true } else { false }
+            if case CertificateError.malformedPKCS12 = error { true } else { false }
         }
     }
 
@@ -85,7 +85,7 @@ struct ClientIdentityTests {
             "pkcs12", "-export", "-nokeys", "-in", folder.path("chain.pem"), "-out", folder.path("keyless.p12"),
             "-passout", "pass:open",
         ])
-        #expect(throws: IdentityError.noKey) {
+        #expect(throws: CertificateError.noKey) {
             try ClientIdentity(pkcs12File: folder.path("keyless.p12"), password: "open")
         }
         let file = try identity.leaf.pkcs12(password: "open", chain: [identity.authority, second])
@@ -108,10 +108,10 @@ struct ClientIdentityTests {
             #expect(read.chain.map(\.der) == [identity.leaf.der, identity.authority.der])
             let context = try TLSContext(configuration(read))
             #expect(context.configuration.identity == read)
-        } catch IdentityError.legacyEncryption {
+        } catch CertificateError.legacyEncryption {
             #expect(try OpenSSLTool.run(["list", "-providers", "-provider", "legacy"]) != 0)
         }
-        #expect(throws: IdentityError.wrongPassword) {
+        #expect(throws: CertificateError.wrongPassword) {
             try ClientIdentity(pkcs12File: folder.path("old.p12"), password: "shut")
         }
     }

@@ -50,9 +50,9 @@ struct DamageTests {
             if count > 2 { bytes[0] = 0x30 }
             #expect(throws: CertificateError.self) { try Certificate(der: bytes) }
             #expect(throws: CertificateError.self) { try Certificate.all(inPEM: bytes) }
-            #expect(throws: RevocationListError.self) { try RevocationLists(bytes) }
-            #expect(throws: IdentityError.self) { try ClientIdentity(pem: bytes) }
-            #expect(throws: IdentityError.self) { try ClientIdentity(pkcs12: bytes, password: "x") }
+            #expect(throws: CertificateError.self) { try RevocationLists(bytes) }
+            #expect(throws: CertificateError.self) { try ClientIdentity(pem: bytes) }
+            #expect(throws: CertificateError.self) { try ClientIdentity(pkcs12: bytes, password: "x") }
         }
     }
 }

@@ -8,7 +8,7 @@ import UncurlTestServer
 /// Files that ask for much work, of a few hundred octets. Their counts are changed after OpenSSL has written them.
 @Suite("DerivationBudget", .ownThread)
 struct DerivationBudgetTests {
-    private static let refusal = IdentityError.tooManyIterations(limit: 2_000_000)
+    private static let refusal = CertificateError.tooManyIterations(limit: 2_000_000)
     /// 65,536, which OpenSSL writes in as many octets as the counts that replace it.
     private static let written: [UInt8] = [2, 3, 1, 0, 0]
     private static let most: [UInt8] = [2, 3, 0x7F, 0xFF, 0xFF]
@@ -103,7 +103,8 @@ struct DerivationBudgetTests {
         let salted = Array("secret".utf8) + [1, 2, 3, 4, 5, 6, 7, 8]
         let hash = MessageDigest.md5.hash(salted.span) ?? []
         let encrypted = try OpenSSLTool.run([
-            "enc", "-aes-128-cbc", "-K", hash.map { AddressText.hex($0) }.joined(), "-iv", vector, "-in",
+            "enc", "-aes-128-cbc", "-K", hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(), "-iv",
+            vector, "-in",
             folder.path("inner.der"),
             "-out", folder.path("outer"),
         ])
@@ -186,7 +187,7 @@ struct DerivationBudgetTests {
         let algorithm = try unsafe #require(read)
         defer { unsafe X509_ALGOR_free(algorithm) }
         var budget = DerivationBudget()
-        do throws(IdentityError) {
+        do throws(CertificateError) {
             try unsafe budget.take(algorithm)
             return true
         } catch {

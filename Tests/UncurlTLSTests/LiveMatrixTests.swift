@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import TestSupport
 import Testing
 import UncurlTLS
@@ -35,13 +36,13 @@ struct LiveMatrixTests {
         for one in try CertificateMatrix.cases() {
             let leaf = CertificateFacts(try Certificate(der: one.chain[0].der))
             var client = TLSConfiguration()
-            client.verification = .none
-            client.pins = [try Pin(sha256: leaf.spkiSHA256)]
+            client.verifiesServers = false
+            client.policy.pins = [try Pin(sha256: leaf.spkiSHA256)]
             let server = try TLSServerContext(one.server(.v1_3))
             let good = try MemoryPair(TLSContext(client), server, name: one.host)
             #expect(throws: Never.self, "\(one)") { try good.run() }
             #expect(good.client.info?.chain?.leafSHA256 == leaf.sha256)
-            client.pins = [try Pin(sha256: leaf.sha256)]
+            client.policy.pins = [try Pin(sha256: leaf.sha256)]
             let bad = try MemoryPair(TLSContext(client), server, name: one.host)
             #expect { try bad.run() } throws: { error in
                 if case TLSError.untrusted(let failure) = error, case .pinMismatch = failure.reason {

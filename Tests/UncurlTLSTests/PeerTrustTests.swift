@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import TestSupport
 import Testing
 import UncurlTLS
@@ -15,7 +16,7 @@ struct PeerTrustTests {
         _ change: (inout TLSConfiguration) -> Void = { _ in }
     ) throws -> Dialogue {
         var configuration = try one.client
-        configuration.trustDecision = .asks
+        configuration.asksAboutTrust = true
         change(&configuration)
         let server = try TLSServerContext(one.server(version))
         return try Dialogue(TLSContext(configuration), server, ServerName(host))
@@ -84,7 +85,7 @@ struct PeerTrustTests {
         // Roots of its own: other tests load the shared ones.
         let another = TrustRoots.pem(try CertificateBuilder.authority("Another").selfSigned().pem)
         let dialogue = try held(host: "a.test") {
-            $0.trustDecision = .builtIn
+            $0.asksAboutTrust = false
             $0.roots = $0.roots + another
         }
         guard case .needsRoots = try dialogue.advance() else { throw MemoryPair.Stopped() }
@@ -108,9 +109,9 @@ struct PeerTrustTests {
         for (pinned, isGood) in [(leaf.spkiSHA256, true), (leaf.sha256, false)] {
             let pin = try Pin(sha256: pinned)
             let dialogue = try held(host: "c.test") {
-                $0.verification = .none
-                $0.trustDecision = .builtIn
-                $0.pins = [pin]
+                $0.verifiesServers = false
+                $0.asksAboutTrust = false
+                $0.policy.pins = [pin]
             }
             if isGood {
                 guard case .done = try dialogue.advance() else { throw MemoryPair.Stopped() }

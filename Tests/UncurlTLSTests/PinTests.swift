@@ -11,10 +11,10 @@ struct PinTests {
     @Test("a pin reads as it is written, of keys and of certificates")
     func text() throws {
         let key = try Pin("sha256//\(zeros)")
-        #expect(key.sha256 == [UInt8](repeating: 0, count: 32) && key.subject == .publicKey && key.scope == .leaf)
+        #expect(key.sha256 == [UInt8](repeating: 0, count: 32) && !key.isOfCertificate && !key.isForChain)
         #expect(key.description == "sha256//\(zeros)")
-        let whole = try Pin("cert-sha256//\(zeros)", scope: .chain)
-        #expect(whole.subject == .certificate && whole.scope == .chain)
+        let whole = try Pin("cert-sha256//\(zeros)", isForChain: true)
+        #expect(whole.isOfCertificate && whole.isForChain)
         #expect(whole.description == "cert-sha256//\(zeros)")
         #expect(try Pin.list("sha256//\(zeros);cert-sha256//\(zeros)").count == 2)
     }
@@ -67,9 +67,9 @@ struct PinTests {
         #expect(try verify([wrong]).ground == "pinMismatch")
         #expect(try verify([wrong, Pin(sha256: leafKey)]).ground == nil)
         #expect(try verify([Pin(sha256: rootKey)]).ground == "pinMismatch")
-        #expect(try verify([Pin(sha256: rootKey, scope: .chain)]).ground == nil)
-        #expect(try verify([Pin(sha256: VerifiedChain.sha256(of: leaf.der), subject: .certificate)]).ground == nil)
-        #expect(try verify([Pin(sha256: leafKey, subject: .certificate)]).ground == "pinMismatch")
+        #expect(try verify([Pin(sha256: rootKey, isForChain: true)]).ground == nil)
+        #expect(try verify([Pin(sha256: VerifiedChain.sha256(of: leaf.der), isOfCertificate: true)]).ground == nil)
+        #expect(try verify([Pin(sha256: leafKey, isOfCertificate: true)]).ground == "pinMismatch")
         guard case .failure(let failure) = try verify([wrong]) else {
             Issue.record("accepted")
             return
@@ -88,8 +88,8 @@ struct PinTests {
         let pinned = try CertificateFacts(Certificate(der: authority.der)).spkiSHA256
         for leaf in [honest, stranger] {
             var configuration = TLSConfiguration()
-            configuration.verification = .none
-            configuration.pins = [try Pin(sha256: pinned, scope: .chain)]
+            configuration.verifiesServers = false
+            configuration.policy.pins = [try Pin(sha256: pinned, isForChain: true)]
             let certificate = TLSServerConfiguration.Certificate(
                 chain: Array((leaf.pem + authority.pem).utf8),
                 key: Array(try leaf.key.pem().utf8)

@@ -30,7 +30,7 @@ struct PostHandshakeIdentityTests {
             configuration.identity = shown
             configuration.allowsPostHandshakeIdentity = true
             // The program is not asked in the middle of a connection.
-            if isProgramAsked { configuration.identityDecision = .asks }
+            if isProgramAsked { configuration.asksAboutIdentity = true }
         }
         #expect(try ask(client, "shown") == "none")
         // A server may ask more than once.

@@ -1,4 +1,5 @@
 import CUncurlOpenSSL
+import CertificateTestSupport
 import TestSupport
 import Testing
 import UncurlTestServer
@@ -25,8 +26,8 @@ struct ResumptionTests {
     private func context(_ change: (inout TLSConfiguration) -> Void = { _ in }) throws -> TLSContext {
         var configuration = TLSConfiguration()
         configuration.roots = .pem(localhost.authorityPEM)
-        configuration.trustDecision = .asks
-        configuration.identityDecision = .asks
+        configuration.asksAboutTrust = true
+        configuration.asksAboutIdentity = true
         change(&configuration)
         let context = try TLSContext(configuration)
         context.trust.load()
@@ -103,7 +104,7 @@ struct ResumptionTests {
     )
     func acceptedInSpiteOfPin(version: TLSVersion) throws {
         let pin = try Pin(sha256: [UInt8](repeating: 0, count: 32))
-        let (context, server) = (try context { $0.pins = [pin] }, try server(version))
+        let (context, server) = (try context { $0.policy.pins = [pin] }, try server(version))
         for round in 0..<4 {
             let outcome = try connect(context, server, judge: { _ in .accept })
             #expect(outcome.error == nil && outcome.isResumed == (round > 0), "\(version), round \(round)")
@@ -154,7 +155,7 @@ struct ResumptionTests {
         let revoked = try #require(try CertificateMatrix.cases().first { $0.name == "a staple that says revoked" })
         for version in TLSVersion.allCases {
             var configuration = try revoked.client
-            configuration.trustDecision = .asks
+            configuration.asksAboutTrust = true
             let context = try TLSContext(configuration)
             context.trust.load()
             let server = try TLSServerContext(revoked.server(version))

@@ -28,7 +28,7 @@ struct TLSSessionIdentityTests {
         server.maximumVersion = version
         var configuration = TLSConfiguration()
         configuration.roots = .pem(localhost.authorityPEM)
-        configuration.identityDecision = .asks
+        configuration.asksAboutIdentity = true
         configuration.identity = configured
         let context = try TLSContext(configuration)
         context.trust.load()

@@ -160,9 +160,9 @@ struct TLSSessionTests {
 
     @Test("a server that selects h2 is refused; one that answers no ALPN speaks HTTP/1.1")
     func applicationProtocols() throws {
-        let wrong = try TLSFixture(server: { $0.applicationProtocol = .always("h2") }).pair()
+        let wrong = try TLSFixture(server: { ($0.applicationProtocol, $0.answersAnyOffer) = ("h2", true) }).pair()
         #expect(throws: TLSError.unexpectedApplicationProtocol("h2")) { try wrong.run() }
-        let silent = try TLSFixture(server: { $0.applicationProtocol = .none }).connected()
+        let silent = try TLSFixture(server: { $0.applicationProtocol = nil }).connected()
         #expect(silent.client.info?.applicationProtocol == nil)
         #expect(silent.client.info != nil)
     }

@@ -36,7 +36,7 @@ struct TrustStoreTests {
         #expect(store.failure == nil)
         store.load()
         let failure = try #require(store.failure)
-        #expect(failure.attempts == [.init(path: folder.path("none.pem"), reason: "No such file or directory")])
+        #expect(failure.attempts == ["\(folder.path("none.pem")): No such file or directory"])
         #expect(!store.isLoaded)
         try folder.write("none.pem", root.pem)
         store.load()
@@ -79,7 +79,9 @@ struct TrustStoreTests {
             surroundings: .init(files: Array(paths.prefix(2)), directories: [folder.path("nowhere")])
         )
         none.load()
-        #expect(none.failure?.attempts.map(\.path) == Array(paths.prefix(2)) + [folder.path("nowhere")])
+        let tried = Array(paths.prefix(2)) + [folder.path("nowhere")]
+        #expect(none.failure?.attempts.count == tried.count)
+        for (attempt, path) in zip(none.failure?.attempts ?? [], tried) { #expect(attempt.hasPrefix(path + ": ")) }
     }
 
     @Test("SSL_CERT_FILE replaces the system's files, and SSL_CERT_DIR all of the system's, as with OpenSSL")
@@ -109,7 +111,8 @@ struct TrustStoreTests {
         surroundings.directories = []
         let wrong = TrustStore(.system, surroundings: surroundings)
         wrong.load()
-        #expect(wrong.failure?.attempts.map(\.path) == [folder.path("nowhere.pem")])
+        #expect(wrong.failure?.attempts.count == 1)
+        #expect(wrong.failure?.attempts.first?.hasPrefix(folder.path("nowhere.pem") + ": ") == true)
     }
 
     @Test("of a directory that openssl rehash has been through, only its links count; of another, its certificates")
@@ -199,7 +202,7 @@ struct TrustStoreTests {
         #expect(!directory.refresh())
         #expect(try verdict(directory) == nil)
         system.load()
-        #expect(system.failure?.attempts == [.init(path: link, reason: "Input/output error")])
+        #expect(system.failure?.attempts == ["\(link): Input/output error"])
         try folder.write("roots/d.pem", try CertificateBuilder.authority("Other").selfSigned().pem)
         #expect(!directory.refresh())
         try FileManager.default.removeItem(atPath: link)
@@ -208,7 +211,10 @@ struct TrustStoreTests {
         #expect(directory.anchors?.count == 2)
     }
 
-    @Test("this system's roots are found", .enabled(if: SystemRoots.files.contains { FileBytes.state($0) != nil }))
+    @Test(
+        "this system's roots are found",
+        .enabled(if: TrustLoader.Surroundings().files.contains { FileBytes.state($0) != nil })
+    )
     func thisSystem() throws {
         #expect(try TrustStore(.system, surroundings: .init()).load().get().count > 50)
     }

@@ -112,7 +112,7 @@ import UncurlText
 
     @Test("octets that are not UTF-8 are shown as a data URL")
     func binaryData() {
-        #expect(Inspection.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")
+        #expect(Routes.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")
     }
 
     @Test("an unknown path is 404, another method 405 with Allow, OPTIONS shows the methods")

@@ -24,7 +24,7 @@ import UncurlHTTP1
         #expect(starts == ["200", "200", "200", "404", "200", "200"])
         #expect(server.text.hasSuffix("Content-Length: 0\r\n\r\n"))
         #expect(server.text.contains("6\r\nchunk\n\r\n6\r\nchunk\n\r\n0\r\n\r\n"))
-        #expect(server.counters.value(of: .requests) == 6)
+        #expect(server.counters.requests.value == 6)
     }
 
     @Test("requests behind a delayed response are kept, and no answer comes before its time")
@@ -33,10 +33,10 @@ import UncurlHTTP1
         let need = server.receive("GET /delay/3 HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(need == .time(.seconds(3)))
         #expect(server.sent.isEmpty)
-        #expect(server.counters.value(of: .requests) == 1)
+        #expect(server.counters.requests.value == 1)
         #expect(server.resume() == .input)
         #expect(server.text.hasSuffix(home))
-        #expect(server.counters.value(of: .requests) == 2)
+        #expect(server.counters.requests.value == 2)
     }
 
     struct Refusal: CustomTestStringConvertible, Sendable {
@@ -201,7 +201,7 @@ import UncurlHTTP1
         #expect(server.play("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") == .end(.close))
         let talkative = MachineHarness()
         #expect(talkative.play("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /") == .end(.linger))
-        #expect(talkative.counters.value(of: .requests) == 1)
+        #expect(talkative.counters.requests.value == 1)
     }
 
     @Test("the authority of an absolute-form target wins over Host")
@@ -297,7 +297,7 @@ import UncurlHTTP1
         var need = ServerMachine.Need.room
         while need == .room { need = server.resume() }
         #expect(need == .input)
-        #expect(server.counters.value(of: .requests) == 100)
+        #expect(server.counters.requests.value == 100)
     }
 
     @Test("each requested fault ends its connection as requested")

@@ -63,11 +63,11 @@ import UncurlText
     @Test("parameters of a field value are found, quoted or not")
     func parameters() {
         let value = "Multipart/Form-Data ; charset=utf-8; Boundary=\"a;\\\"b\"; x"
-        #expect(MediaType.essence(of: value) == "multipart/form-data")
-        #expect(MediaType.parameter("boundary", of: value) == "a;\"b")
-        #expect(MediaType.parameter("charset", of: value) == "utf-8")
-        #expect(MediaType.parameter("x", of: value) == "")
-        #expect(MediaType.parameter("y", of: value) == nil)
+        #expect(Routes.essence(of: value) == "multipart/form-data")
+        #expect(Routes.parameter("boundary", of: value) == "a;\"b")
+        #expect(Routes.parameter("charset", of: value) == "utf-8")
+        #expect(Routes.parameter("x", of: value) == "")
+        #expect(Routes.parameter("y", of: value) == nil)
     }
 
     @Test(
@@ -121,7 +121,7 @@ import UncurlText
         #expect(request.cookies.map(\.value) == ["\u{301}b", "d", ""])
         #expect(request.argument("a\u{301}") == "2" && request.argument("\u{E1}") == nil)
         #expect(
-            MediaType.essence(of: "Text/Html ;\u{301}") == "text/html" && MediaType.essence(of: "a/\u{301}").isEmpty
+            Routes.essence(of: "Text/Html ;\u{301}") == "text/html" && Routes.essence(of: "a/\u{301}").isEmpty
         )
         let body = "--B\r\nContent-Disposition:\u{301}; name=x\r\n\r\nv\r\n--B--"
         let form = DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=B")
@@ -135,14 +135,14 @@ import UncurlText
     func markedLists() {
         var request = RouteRequest()
         request.fields = [Pair(name: "If-None-Match", value: "\"\u{301}\",\u{301}, \"a\" ")]
-        #expect(ConditionalRoutes.etag(request, ["a"]).status == 304)
-        #expect(ConditionalRoutes.etag(request, ["\u{301}"]).status == 304)
-        #expect(ConditionalRoutes.etag(request, ["b"]).status == 200)
-        #expect(StatusRoutes.status(request, ["200,\u{301}"]).status == 400)
-        #expect(StatusRoutes.status(request, ["200:1,404:0"]).status == 200)
+        #expect(Routes.etag(request, ["a"]).status == 304)
+        #expect(Routes.etag(request, ["\u{301}"]).status == 304)
+        #expect(Routes.etag(request, ["b"]).status == 200)
+        #expect(Routes.status(request, ["200,\u{301}"]).status == 400)
+        #expect(Routes.status(request, ["200:1,404:0"]).status == 200)
         request.fields = [Pair(name: "Range", value: "bytes=\u{301}-")]
-        #expect(ConditionalRoutes.range(request, ["9"]).status == 200)
+        #expect(Routes.range(request, ["9"]).status == 200)
         request.fields = [Pair(name: "Range", value: "bytes=1-2")]
-        #expect(ConditionalRoutes.range(request, ["9"]).status == 206)
+        #expect(Routes.range(request, ["9"]).status == 206)
     }
 }

@@ -14,15 +14,15 @@ import UncurlText
 
     @Test("a list loses its blanks and its empty elements")
     func list() {
-        #expect(HeaderText.list([" a ,\t b", "", ",c"]) == ["a", "b", "c"])
-        #expect(HeaderText.trimmed(" \t ") == "" && HeaderText.trimmed("a b ") == "a b")
+        #expect(Agreement.list([" a ,\t b", "", ",c"]) == ["a", "b", "c"])
+        #expect(Agreement.trimmed(" \t ") == "" && Agreement.trimmed("a b ") == "a b")
     }
 
     @Test("a combining mark is part of no comma, and makes another value")
     func combiningMarks() {
-        #expect(HeaderText.list(["a,\u{301}b"]) == ["a", "\u{301}b"])
-        #expect(HeaderText.areOnly("13", [" 13\t"]))
-        #expect(!HeaderText.areOnly("13", ["13\u{301}"]) && !HeaderText.areOnly("13", []))
-        #expect(!HeaderText.areOnly("13", ["13", "13"]) && !HeaderText.areOnly("\u{E9}", ["e\u{301}"]))
+        #expect(Agreement.list(["a,\u{301}b"]) == ["a", "\u{301}b"])
+        #expect(Agreement.areOnly("13", [" 13\t"]))
+        #expect(!Agreement.areOnly("13", ["13\u{301}"]) && !Agreement.areOnly("13", []))
+        #expect(!Agreement.areOnly("13", ["13", "13"]) && !Agreement.areOnly("\u{E9}", ["e\u{301}"]))
     }
 }

@@ -13,7 +13,7 @@ struct SecurityOptionsTests {
     func defaults() throws {
         let parsed = try options(url)
         let configuration = try #require(parsed.security.target?.configuration)
-        #expect(configuration.verification == .full)
+        #expect(configuration.verifiesServers)
         #expect(configuration.roots == .system)
         #expect(configuration.minimumVersion == .v1_2)
         #expect(configuration.maximumVersion == .v1_3)
@@ -59,7 +59,7 @@ struct SecurityOptionsTests {
         #expect(parsed.work == .handshakes)
         #expect(parsed.reuse == .fin)
         #expect(
-            try options("-k", url).security.target?.configuration.verification == TLSConfiguration.Verification.none
+            try options("-k", url).security.target?.configuration.verifiesServers == false
         )
     }
 
@@ -89,7 +89,7 @@ struct SecurityOptionsTests {
     func proxies() throws {
         let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
         #expect(plan.hostNames == ["proxy.example"] && plan.leadsToOrigin)
-        #expect(plan.options.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
+        #expect(plan.options.security.proxy?.configuration.verifiesServers == false)
         #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").hostNames == ["target.example"])
         #expect(try self.plan("-x", "socks5h://p", "http://target.example/").hostNames == ["p"])
         #expect(try options("-x", "https://p", "--cacert", "/x", "http://h/").security.target == nil)

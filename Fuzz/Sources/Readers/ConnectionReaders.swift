@@ -44,7 +44,11 @@ extension Reader {
             }
         ),
         Reader("netlink", of: "UncurlReactor/Network/NetlinkMessage", rest: "the requests", netlink),
-        Reader("websocket-extensions", of: "UncurlWebSocket/Handshake/ExtensionList", text: { _ = ExtensionList($0) }),
+        Reader(
+            "websocket-extensions",
+            of: "UncurlWebSocket/Handshake/DeflateAgreement",
+            text: { _ = ExtensionList($0) }
+        ),
     ]
 
     /// The first octet says whether there are credentials, and how the rest comes in pieces.

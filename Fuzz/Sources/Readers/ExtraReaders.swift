@@ -17,7 +17,7 @@ extension Reader {
                 _ = try? PNGDecoder(maximumPixels: 1 << 20).pixels(of: Data(file))
             }
         },
-        Reader("http-archive", of: "UncurlTestKit/HAR") { octets in
+        Reader("http-archive", of: "UncurlTestKit/Cassette") { octets in
             guard let archive = try? HAR.read(Data(octets)) else { return }
             for entry in archive.log.entries {
                 guard let content = entry.response.content.data else { continue }
@@ -28,14 +28,14 @@ extension Reader {
         },
         Reader(
             "url-pattern",
-            of: "UncurlTestKit/URLPattern",
+            of: "UncurlTestKit/RequestMatcher",
             text: { text in
                 // A program writes its patterns itself, so they are short; URLs can be what others wrote.
                 let pattern = URLPattern(String(decoding: text.utf8.prefix(1_000), as: UTF8.self))
                 for url in ["http://a.test/b?c=d", text, ""] { _ = pattern.matches(url) }
             }
         ),
-        Reader("multipart-form", of: "UncurlTestServer/Routes/FormDecoding") { octets in
+        Reader("multipart-form", of: "UncurlTestServer/Routes/Inspection") { octets in
             _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=B")
             let text = String(decoding: octets.prefix(200), as: UTF8.self)
             _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")

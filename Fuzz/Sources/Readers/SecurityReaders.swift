@@ -8,7 +8,7 @@ extension Reader {
             guard let certificate = try? Certificate(der: octets) else { return }
             require((try? Certificate(der: certificate.der)) != nil, "a certificate is written as it was read")
         },
-        Reader("pem", of: "UncurlTLS/Certificates/PEMReader") { octets in
+        Reader("pem", of: "UncurlTLS/Certificates/Certificate") { octets in
             _ = try? Certificate.all(inPEM: octets)
             _ = try? RevocationLists(octets)
             _ = try? PrivateKey.pem(octets, password: nil)
@@ -20,7 +20,7 @@ extension Reader {
             _ = try? PrivateKey.pem(octets, password: "secret")
         },
         Reader("revocation-list", of: "UncurlTLS/Trust/RevocationLists", rest: "the file") { octets in
-            do throws(RevocationListError) { _ = try RevocationLists(octets) } catch { _ = error.description }
+            do throws(CertificateError) { _ = try RevocationLists(octets) } catch { _ = error.description }
         },
         Reader(
             "pin",

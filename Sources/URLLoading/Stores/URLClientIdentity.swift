@@ -13,14 +13,14 @@ public final class URLClientIdentity: Sendable {
     ///   - key: PEM; nil if the key is among `certificates`.
     ///   - password: the password of an encrypted key.
     public init(pem certificates: Data, key: Data? = nil, password: String? = nil) throws {
-        identity = try Self.make { () throws(IdentityError) in
+        identity = try Self.make { () throws(CertificateError) in
             try ClientIdentity(pem: Array(certificates), key: key.map { Array($0) }, password: password)
         }
     }
 
     /// Reads PEM files, which blocks.
     public init(pemFile: URL, keyFile: URL? = nil, password: String? = nil) throws {
-        identity = try Self.make { () throws(IdentityError) in
+        identity = try Self.make { () throws(CertificateError) in
             try ClientIdentity(pemFile: pemFile.path, keyFile: keyFile?.path, password: password)
         }
     }
@@ -31,14 +31,14 @@ public final class URLClientIdentity: Sendable {
     ///   - pkcs12: a PKCS #12 file (RFC 7292), usually with the extension `.p12` or `.pfx`.
     ///   - password: nil for a file without one.
     public init(pkcs12: Data, password: String?) throws {
-        identity = try Self.make { () throws(IdentityError) in
+        identity = try Self.make { () throws(CertificateError) in
             try ClientIdentity(pkcs12: Array(pkcs12), password: password)
         }
     }
 
     /// Reads a PKCS #12 file, which blocks.
     public init(pkcs12File: URL, password: String?) throws {
-        identity = try Self.make { () throws(IdentityError) in
+        identity = try Self.make { () throws(CertificateError) in
             try ClientIdentity(pkcs12File: pkcs12File.path, password: password)
         }
     }
@@ -65,9 +65,9 @@ public final class URLClientIdentity: Sendable {
     }
 
     private static func make(
-        _ body: () throws(IdentityError) -> ClientIdentity
+        _ body: () throws(CertificateError) -> ClientIdentity
     ) throws(Unusable) -> ClientIdentity {
-        do throws(IdentityError) { return try body() } catch { throw Unusable(description: error.description) }
+        do throws(CertificateError) { return try body() } catch { throw Unusable(description: error.description) }
     }
 }
 

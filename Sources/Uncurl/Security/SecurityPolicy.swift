@@ -267,7 +267,7 @@ private struct Evaluation {
 
     private func revocations() throws(TrustFailure) -> RevocationLists? {
         guard !policy.revocationLists.isEmpty else { return nil }
-        do throws(RevocationListError) { return try RevocationList.joined(policy.revocationLists) } catch {
+        do throws(CertificateError) { return try RevocationList.joined(policy.revocationLists) } catch {
             throw failure(.revocationUnknown, "\(error)")
         }
     }

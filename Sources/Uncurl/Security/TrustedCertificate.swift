@@ -77,7 +77,7 @@ public struct TrustedCertificate: Sendable {
     private static func all(in data: Data, from file: URL?) throws(TrustedCertificateError) -> [TrustedCertificate] {
         do throws(CertificateError) {
             return try Certificate.all(inPEM: Array(data)).map { TrustedCertificate($0) }
-        } catch .none {
+        } catch .noCertificate {
             throw .none(file)
         } catch {
             throw .unreadable(file, reason: "\(error)")
@@ -129,7 +129,7 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     public init(_ text: String) throws(PublicKeyPinError) {
         do throws(PinError) {
             let pin = try Pin(text)
-            guard pin.subject == .publicKey else { throw PinError.unknownForm(text) }
+            guard !pin.isOfCertificate else { throw PinError.unknownForm(text) }
             digest = pin.sha256
         } catch {
             throw PublicKeyPinError(description: "\(error)")
@@ -164,7 +164,7 @@ public struct RevocationList: Sendable, Hashable {
 
     /// - Parameter data: one list in DER, or any number in PEM. It is read at once.
     public init(_ data: Data) throws(TrustedCertificateError) {
-        do throws(RevocationListError) { _ = try RevocationLists(Array(data)) } catch {
+        do throws(CertificateError) { _ = try RevocationLists(Array(data)) } catch {
             throw .unreadable(nil, reason: "\(error)")
         }
         self.data = data
@@ -183,7 +183,7 @@ public struct RevocationList: Sendable, Hashable {
     }
 
     /// All lists in one.
-    static func joined(_ lists: [RevocationList]) throws(RevocationListError) -> RevocationLists {
+    static func joined(_ lists: [RevocationList]) throws(CertificateError) -> RevocationLists {
         if lists.count == 1 { return try RevocationLists(Array(lists[0].data)) }
         var text: [UInt8] = []
         for list in lists { text += list.pem }

@@ -92,7 +92,7 @@ final class EngineSecurity {
                 case .secure: try? context(for: destination)
                 case .tunnel, .socks: nil
                 }
-            if let context, context.configuration.verification == .full { prepare(context.trust) }
+            if let context, context.configuration.verifiesServers { prepare(context.trust) }
         }
     }
 

@@ -42,7 +42,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// Called once with the value, or with the error that the load ended with.
     public typealias Completion = @Sendable (Result<Loaded, any Error>) -> Void
     /// The cache of a downloader's values.
-    public typealias Cache = AutoPurgingCache<DownloadCacheKey, Value>
+    public typealias Cache = AutoPurgingCache<DownloadKey, Value>
 
     /// Names one waiting caller for ``cancel(_:)``.
     public struct Receipt: Hashable, Sendable {
@@ -75,7 +75,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     public let order: Order
     /// The cache that is read before a load and filled after it.
     public let cache: Cache?
-    private let fields: DownloadKey.Fields
+    private let fields: Set<String>?
     private let queue: DispatchQueue
     private let load: Load
     private let state = Mutex(State())
@@ -86,14 +86,15 @@ public final class Downloader<Value: Sendable>: Sendable {
     ///   - maximumActive: the most loads at a time, at least one.
     ///   - order: which waiting request begins next.
     ///   - cache: keeps loaded values; nil keeps nothing.
-    ///   - fields: which header fields must be equal for two requests to be equal.
+    ///   - fields: the header fields that must be equal for two requests to be equal, their names in any case; nil for
+    ///     all.
     ///   - queue: the queue of completions; nil for a serial queue of its own.
     ///   - load: loads one request.
     public init(
         maximumActive: Int = 4,
         order: Order = .firstInFirstOut,
         cache: Cache? = nil,
-        fields: DownloadKey.Fields = .all,
+        fields: Set<String>? = nil,
         queue: DispatchQueue? = nil,
         load: @escaping Load
     ) {
@@ -261,7 +262,7 @@ extension Downloader {
         maximumActive: Int = 4,
         order: Order = .firstInFirstOut,
         cache: Cache? = nil,
-        fields: DownloadKey.Fields = .all,
+        fields: Set<String>? = nil,
         queue: DispatchQueue? = nil,
         decode: @escaping @Sendable (Data, URLResponse) throws -> Value
     ) {
@@ -278,7 +279,7 @@ extension Downloader {
         maximumActive: Int = 4,
         order: Order = .firstInFirstOut,
         cache: Cache? = nil,
-        fields: DownloadKey.Fields = .all,
+        fields: Set<String>? = nil,
         queue: DispatchQueue? = nil
     ) {
         self.init(maximumActive: maximumActive, order: order, cache: cache, fields: fields, queue: queue) { request in
@@ -314,5 +315,64 @@ extension URLSessionConfiguration {
             diskPath: "uncurl.downloader"
         )
         return configuration
+    }
+}
+
+/// Decides whether two requests of a ``Downloader`` are equal.
+public struct DownloadKey: Hashable, Sendable {
+    private enum Identity: Hashable {
+        case given(String)
+        case request(method: String, url: String, fields: [String: String])
+        /// A request that is never merged.
+        case unique(UInt64)
+    }
+
+    private let identity: Identity
+    /// True for a request for a fresh answer: it does not join a load that may return a stored one. False for a request
+    /// that must not use the network: it fails where another request loads, so the two are not merged. Nil for others.
+    private let isFresh: Bool?
+
+    /// - Parameters:
+    ///   - given: the key that the program has given, if any.
+    ///   - number: the number of the request; each request has its own.
+    init(_ request: URLRequest, given: String?, fields: Set<String>?, number: UInt64) {
+        isFresh =
+            request.cachePolicy.ignoresCaches ? true : request.cachePolicy == .returnCacheDataDontLoad ? false : nil
+        let method = request.httpMethod ?? "GET"
+        if let given {
+            identity = .given(given)
+        } else if method == "GET" || method == "HEAD", request.httpBody == nil, request.httpBodyStream == nil {
+            var kept: [String: String] = [:]
+            let wanted = fields.map { Set($0.map { $0.lowercased() }) }
+            for (name, value) in request.allHTTPHeaderFields ?? [:] {
+                let name = name.lowercased()
+                if wanted?.contains(name) ?? true { kept[name] = value }
+            }
+            identity = .request(method: method, url: request.url?.absoluteString ?? "", fields: kept)
+        } else {
+            identity = .unique(number)
+        }
+    }
+
+    /// The key of the cached value. It is the same whether or not the request asked for a fresh answer. Nil for a
+    /// request that is never merged: no other request could find its value.
+    var cacheKey: DownloadKey? {
+        if case .unique = identity { nil } else { DownloadKey(identity) }
+    }
+
+    private init(_ identity: Identity) {
+        self.identity = identity
+        isFresh = nil
+    }
+}
+
+extension URLRequest.CachePolicy {
+    /// Whether the request does not accept stored answers.
+    var ignoresCaches: Bool {
+        switch self {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .reloadRevalidatingCacheData: true
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: false
+        @unknown default: true
+        }
     }
 }

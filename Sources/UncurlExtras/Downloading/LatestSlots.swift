@@ -65,7 +65,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
             state.last += 1
             return state.last
         }
-        let identity = DownloadKey(request, given: key, fields: .all, number: number)
+        let identity = DownloadKey(request, given: key, fields: nil, number: number)
         let begun = state.withLock { state -> (number: UInt64, old: Downloader<Value>.Receipt?)? in
             if state.loading[name]?.request == identity { return nil }
             let old = state.loading.updateValue((number, identity, nil), forKey: name)

@@ -151,7 +151,7 @@ package struct SecurityOptions: Sendable {
     /// Reads the authorities, which blocks. Call it before the clock starts.
     package func loadRoots() throws(LoadTestError) {
         for context in [target, proxy] {
-            guard let context, context.configuration.verification == .full else { continue }
+            guard let context, context.configuration.verifiesServers else { continue }
             guard case .failure(let error) = context.trust.load() else { continue }
             throw .authorities(reason: oneLine("\(error)", limit: 400), given: givenRoots)
         }
@@ -398,7 +398,7 @@ package struct RunSetting: Sendable {
     private static func security(_ options: LoadOptions) -> JSONTree {
         guard let configuration = options.security.target?.configuration else { return .null }
         return .object([
-            ("verified", .bool(configuration.verification == .full)),
+            ("verified", .bool(configuration.verifiesServers)),
             ("server_name", .string(options.security.serverName ?? options.target?.parts.origin.host ?? "")),
             ("client_certificate", .bool(configuration.identity != nil)),
             ("resumption", .bool(configuration.resumes)),

@@ -299,7 +299,7 @@ extension TextReport {
     package static func security(_ plan: RunPlan) -> [String] {
         guard let configuration = plan.options.security.target?.configuration else { return [] }
         var parts: [String] = []
-        if configuration.verification == .none {
+        if configuration.verifiesServers == false {
             parts.append("certificates are not verified")
         } else if let roots = plan.options.security.givenRoots {
             parts.append("trusted: \(roots)")

@@ -17,7 +17,7 @@ struct LocustLink: ~Copyable {
     init(to address: SocketAddress) throws(LocustError) {
         do throws(Errno) {
             let socket = try Socket(address.family)
-            if try socket.connect(to: address) == .inProgress {
+            if try !socket.connect(to: address) {
                 guard Self.wait(for: Int16(POLLOUT), on: socket.number, milliseconds: Self.connectSpan) else {
                     throw .timedOut
                 }

@@ -6,14 +6,6 @@
 /// An attempt that has begun is never given up for a later one: Node.js did that, and hosts further away than its 250
 /// ms became unreachable. It ends by itself, or because another one has won.
 struct ConnectRace {
-    struct Rules {
-        var preferred: IPAddress.Family = .v6
-        var resolutionDelay: Duration = .milliseconds(50)
-        var attemptDelay: Duration = .milliseconds(250)
-        var maximumAttempts = 16
-        var maximumConcurrent = 6
-    }
-
     enum Step: Equatable {
         case attempt(SocketAddress)
         /// Nothing is to be done until an event, or until that instant if it comes first.
@@ -22,7 +14,8 @@ struct ConnectRace {
         case lost
     }
 
-    let rules: Rules
+    private let options: Connector.Options
+    private let preferred: IPAddress.Family
     private var addresses: [SocketAddress]
     private var unanswered: Set<IPAddress.Family>
     private var firstAnswer: Instant?
@@ -35,8 +28,13 @@ struct ConnectRace {
     private(set) var attempts = 0
 
     /// Makes a race to addresses in the given order; `expecting` names the families that are still being looked up.
-    init(rules: Rules, addresses: [SocketAddress] = [], expecting: Set<IPAddress.Family> = []) {
-        self.rules = rules
+    init(
+        _ options: Connector.Options,
+        preferring family: IPAddress.Family = .v6,
+        addresses: [SocketAddress] = [],
+        expecting: Set<IPAddress.Family> = []
+    ) {
+        (self.options, preferred) = (options, family)
         self.addresses = addresses
         unanswered = expecting
     }
@@ -69,11 +67,11 @@ struct ConnectRace {
     }
 
     mutating func next(now: Instant) -> Step {
-        guard let address = addresses.first, attempts < rules.maximumAttempts else {
-            let mayCome = !unanswered.isEmpty && attempts < rules.maximumAttempts
+        guard let address = addresses.first, attempts < options.maximumAttempts else {
+            let mayCome = !unanswered.isEmpty && attempts < options.maximumAttempts
             return active > 0 || mayCome ? .wait(until: nil) : .lost
         }
-        guard active < rules.maximumConcurrent else { return .wait(until: nil) }
+        guard active < options.maximumConcurrent else { return .wait(until: nil) }
         if let start = earliestStart, start > now { return .wait(until: start) }
         addresses.removeFirst()
         lastStart = now
@@ -90,17 +88,17 @@ struct ConnectRace {
         if let postponed { return postponed }
         guard let lastStart else {
             // §3: an answer of the other family waits a short time for the preferred one.
-            guard unanswered.contains(rules.preferred), let firstAnswer else { return nil }
-            return firstAnswer.advanced(by: rules.resolutionDelay)
+            guard unanswered.contains(preferred), let firstAnswer else { return nil }
+            return firstAnswer.advanced(by: options.resolutionDelay)
         }
-        return active == 0 || hurries ? nil : lastStart.advanced(by: rules.attemptDelay)
+        return active == 0 || hurries ? nil : lastStart.advanced(by: options.attemptDelay)
     }
 
     /// Returns the families in turn (§4), each in the order of the look-up (RFC 6724).
     private func interleaved(_ all: [SocketAddress]) -> [SocketAddress] {
         var six = all.filter { $0.family == .v6 }[...]
         var four = all.filter { $0.family == .v4 }[...]
-        var takesSix = lastFamily.map { $0 != .v6 } ?? (rules.preferred == .v6)
+        var takesSix = lastFamily.map { $0 != .v6 } ?? (preferred == .v6)
         var result: [SocketAddress] = []
         while result.count < all.count {
             if let address = takesSix ? six.popFirst() : four.popFirst() { result.append(address) }

@@ -66,7 +66,7 @@ public final class Connector {
     private let resolver: Resolver
     private let options: Options
     private var state: State
-    private var race = ConnectRace(rules: ConnectRace.Rules())
+    private var race: ConnectRace
     private var lookup: Lookup?
     private var attempts: [ConnectAttempt] = []
     private var timer: TimerID?
@@ -94,6 +94,7 @@ public final class Connector {
         self.resolver = resolver
         self.target = target
         self.options = options
+        race = ConnectRace(options)
         state = .fresh(delegate)
     }
 
@@ -104,7 +105,7 @@ public final class Connector {
         switch target {
         case .addresses(let addresses):
             let fitting = addresses.filter { options.localAddress.map(\.family) ?? $0.family == $0.family }
-            race = ConnectRace(rules: rules(preferring: .v6), addresses: fitting)
+            race = ConnectRace(options, addresses: fitting)
         case .host(let host, let port):
             resolve(host, port)
         }
@@ -126,20 +127,10 @@ public final class Connector {
         }
     }
 
-    private func rules(preferring family: IPAddress.Family) -> ConnectRace.Rules {
-        ConnectRace.Rules(
-            preferred: family,
-            resolutionDelay: options.resolutionDelay,
-            attemptDelay: options.attemptDelay,
-            maximumAttempts: options.maximumAttempts,
-            maximumConcurrent: options.maximumConcurrent
-        )
-    }
-
     private func resolve(_ host: String, _ port: UInt16) {
         let families = familiesWanted
         let preferred = resolver.familyMemory.winner(of: host, now: loop.now) ?? .v6
-        race = ConnectRace(rules: rules(preferring: preferred), expecting: families)
+        race = ConnectRace(options, preferring: preferred, expecting: families)
         do throws(ResolveError) {
             let result = try resolver.resolve(host, families: families, on: loop) { family, result in
                 self.answered(family, result, port)
@@ -207,8 +198,8 @@ public final class Connector {
         guard case .running(let delegate) = state else { return }
         attempts.removeAll { $0 === attempt }
         do throws(Errno) {
-            let connected = try attempt.outcome()
-            won(connected, attempt.address, delegate)
+            try attempt.finish()
+            won(attempt, delegate)
         } catch {
             failed(attempt.address, error)
             proceed()
@@ -223,19 +214,19 @@ public final class Connector {
         race.giveUpRest()
     }
 
-    private func won(_ connected: consuming Connected, _ address: SocketAddress, _ delegate: any ConnectorDelegate) {
-        remember(address)
+    private func won(_ attempt: ConnectAttempt, _ delegate: any ConnectorDelegate) {
+        guard let token = attempt.token.take(), let socket = attempt.socket.take() else { return }
+        remember(attempt.address)
         let timings = ConnectTimings(
             lookupStart: lookupStart,
             lookupEnd: lookupStart == nil ? nil : connectStart,
             connectStart: connectStart ?? loop.now,
             connectEnd: loop.now,
-            address: address,
+            address: attempt.address,
             attempts: race.attempts
         )
         finish()
-        let token = connected.token
-        delegate.connector(self, didConnect: connected.intoSocket(), token: token, timings: timings)
+        delegate.connector(self, didConnect: socket, token: token, timings: timings)
     }
 
     private func remember(_ address: SocketAddress) {
@@ -282,10 +273,10 @@ final class ConnectAttempt: ReadinessHandler {
     let address: SocketAddress
     private let loop: EventLoop
     private let isDone: (ConnectAttempt) -> Void
-    private var socket: Socket?
-    private var token: Token?
+    var socket: Socket?
+    var token: Token?
 
-    /// Begins to connect. `isDone` is called in a later turn, once ``outcome()`` may be called. That is also so for a
+    /// Begins to connect. `isDone` is called in a later turn, once ``finish()`` may be called. That is also so for a
     /// connection that was open at once, so that no delegate is called within its own call.
     init(
         on loop: EventLoop,
@@ -302,15 +293,15 @@ final class ConnectAttempt: ReadinessHandler {
             if options.keepAlive { socket.enableKeepAlive() }
         }
         if let local = options.localAddress { try socket.bindLocal(local) }
-        _ = try socket.connect(to: address)
+        try socket.connect(to: address)
         token = try loop.register(socket.number, .write, self)
         self.socket = consume socket
     }
 
     func ready(_ readiness: Readiness) { isDone(self) }
 
-    /// Returns the connection, registered for what the peer may send; or throws the error, with the socket closed.
-    func outcome() throws(Errno) -> Connected {
+    /// Registers the connection for what the peer may send; or throws the error, with the socket closed.
+    func finish() throws(Errno) {
         do throws(Errno) {
             try socket?.finishConnect(to: address)
             if let token { try loop.setInterest(token, [.read, .peerFinish]) }
@@ -318,22 +309,12 @@ final class ConnectAttempt: ReadinessHandler {
             close()
             throw error
         }
-        guard let token = token.take(), let socket = socket.take() else { throw .notConnected }
-        return Connected(socket: socket, token: token)
     }
 
     func close() {
         if let token = token.take() { loop.deregister(token) }
         socket = nil
     }
-}
-
-/// A new connection and its registration.
-struct Connected: ~Copyable {
-    let socket: Socket
-    let token: Token
-
-    consuming func intoSocket() -> Socket { socket }
 }
 
 /// The times of the steps to a connection, by the loop's clock.
@@ -350,4 +331,68 @@ public struct ConnectTimings: Hashable, Sendable {
     public var address: SocketAddress
     /// How many attempts were begun, the winner included.
     public var attempts: Int
+}
+
+/// The reason why there is no connection: every attempt with its errno, and the result of the look-up.
+public struct ConnectError: Error, Hashable, Sendable {
+    /// One address that could not be connected to.
+    public struct Attempt: Hashable, Sendable {
+        /// The address that was tried.
+        public let address: SocketAddress
+        /// The kernel's error.
+        public let errno: Errno
+
+        /// Makes an attempt from its parts.
+        public init(address: SocketAddress, errno: Errno) {
+            self.address = address
+            self.errno = errno
+        }
+    }
+
+    /// The attempts in the order they failed; empty if there was no address to try.
+    public let attempts: [Attempt]
+    /// The error of a look-up that found nothing. If there were attempts, it is one family's.
+    public let resolution: ResolveError?
+
+    /// Makes an error from its parts.
+    public init(attempts: [Attempt], resolution: ResolveError?) {
+        self.attempts = attempts
+        self.resolution = resolution
+    }
+
+    /// The most informative errno; nil if nothing was tried. Shortages of this process or machine come first; errors
+    /// that only say that this machine does not support the family come last.
+    public var errno: Errno? {
+        let all = attempts.map(\.errno)
+        return all.first(where: \.isResourceExhaustion) ?? all.first { !$0.isMissingRoute } ?? all.first
+    }
+
+    /// Whether this process or machine has run out of descriptors or socket memory: then the peer was not reached.
+    public var isResourceExhaustion: Bool {
+        if case .system(let error)? = resolution, attempts.isEmpty { return error.isResourceExhaustion }
+        return errno?.isResourceExhaustion ?? false
+    }
+
+    /// Whether no local port was free for that address (EADDRNOTAVAIL): usually there are too many connections in
+    /// TIME_WAIT; or the requested local address is not one of this machine's.
+    public var isPortExhaustion: Bool { errno == .addressNotAvailable }
+}
+
+extension Errno {
+    /// Whether it is an error of a machine that has no such addresses, or no route to them.
+    fileprivate var isMissingRoute: Bool {
+        switch self {
+        case .networkUnreachable, .addressNotAvailable, .familyNotSupported: true
+        default: false
+        }
+    }
+}
+
+extension ConnectError: CustomStringConvertible {
+    /// For example `127.0.0.1:80: Connection refused (ECONNREFUSED)`.
+    public var description: String {
+        var parts = attempts.map { "\($0.address): \($0.errno)" }
+        if let resolution { parts.append("\(resolution)") }
+        return parts.isEmpty ? "no address to connect to" : parts.joined(separator: "; ")
+    }
 }

@@ -121,29 +121,23 @@ public final class BlockingPool: Sendable {
     /// Returns the next work; nil when the thread is to end. By then the thread has left the table, under the same
     /// lock: work that comes a moment later must not count on it.
     private static func next(_ monitor: Monitor<State>, _ number: Int, _ idleLimit: Duration) -> Work? {
-        enum Next {
-            case work(Work)
-            /// The thread's own handle; releasing it detaches the thread.
-            case leave(LoopThread?)
-        }
+        // Without work, the thread's own handle; releasing it, outside of the lock, detaches the thread.
+        typealias Next = (work: Work?, handle: LoopThread?)
         monitor.withLock { $0.parked += 1 }
         let next: Next = monitor.wait(
             atMost: idleLimit,
             until: { state -> Next? in
                 guard state.closed || !state.queue.isEmpty else { return nil }
                 state.parked -= 1
-                if state.closed { return Next.leave(state.threads.removeValue(forKey: number)) }
-                return .work(state.queue.removeFirst())
+                if state.closed { return (nil, state.threads.removeValue(forKey: number)) }
+                return (state.queue.removeFirst(), nil)
             },
             otherwise: { state in
                 state.parked -= 1
-                return .leave(state.threads.removeValue(forKey: number))
+                return (nil, state.threads.removeValue(forKey: number))
             }
         )
-        switch next {
-        case .work(let work): return work
-        case .leave: return nil
-        }
+        return next.work
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CUncurlLinux
+internal import Synchronization
 
 /// One thread, one epoll set, and its sockets and timers. It knows nothing of HTTP or TLS.
 /// A turn: wait · sockets that are ready · sockets that asked to be called again · messages from other threads · timers
@@ -39,7 +40,8 @@ public final class EventLoop: @unchecked Sendable {
     /// while one message works would not be seen by the requests that it starts after that.
     private static let lookLifetime: Int64 = 100_000
 
-    private let clock: LoopClock
+    /// A clock that tests advance; nil for the machine's (CLOCK_MONOTONIC), which stops while the machine sleeps.
+    private let clock: ManualClock?
     let mailbox: Mailbox
     private var poller: Poller
     private var slots: [Slot] = []
@@ -60,7 +62,7 @@ public final class EventLoop: @unchecked Sendable {
     private var turnTime: Instant
     /// The turn's time on the clock that goes on in suspend: for the age of what peers age too. Loop thread only.
     public var sinceBoot: Instant {
-        if suspended == nil { suspended = clock.nanosecondsInSuspend }
+        if suspended == nil { suspended = clock == nil ? Instant.sinceBoot().nanoseconds(since: .current()) : 0 }
         return now.advanced(byNanoseconds: suspended ?? 0)
     }
     /// How far that clock is ahead; it is read at most once a turn.
@@ -73,11 +75,13 @@ public final class EventLoop: @unchecked Sendable {
     public let executor: LoopExecutor
 
     /// Makes a loop without a thread: ``run()`` makes the caller's thread the loop's.
-    public init(clock: LoopClock = .monotonic) throws(Errno) {
+    ///
+    /// - Parameter clock: a clock that tests advance; nil for the machine's.
+    public init(clock: ManualClock? = nil) throws(Errno) {
         self.clock = clock
         mailbox = try Mailbox()
         poller = try Poller()
-        turnTime = clock.now
+        turnTime = clock?.now ?? .current()
         timers = TimerWheel(now: turnTime)
         executor = LoopExecutor(mailbox)
         try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
@@ -93,7 +97,7 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     /// Whether the caller runs on this loop's thread.
-    public var isCurrent: Bool { mailbox.thread.isCurrent }
+    public var isCurrent: Bool { mailbox.isCurrent }
 
     /// Runs `call` on the loop, after what was posted before. Returns false if the loop has ended: then it will not
     /// run.
@@ -221,10 +225,13 @@ public final class EventLoop: @unchecked Sendable {
         alarm.set(deadline, spin, handler)
     }
 
+    @inline(__always)
+    private var currentTime: Instant { clock?.now ?? .current() }
+
     /// Reads the clock now, for a caller that needs more than the turn's time.
     @discardableResult
     public func stamp() -> Instant {
-        turnTime = clock.now
+        turnTime = currentTime
         return turnTime
     }
 
@@ -236,7 +243,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Runs turns until ``stop()``. The caller's thread becomes the loop's.
     public func run() {
-        mailbox.thread.adopt()
+        mailbox.adopt()
         while !stopping { turn() }
         mailbox.close()
         // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
@@ -246,7 +253,7 @@ public final class EventLoop: @unchecked Sendable {
         #if DEBUG
         faults = nil
         #endif
-        mailbox.thread.abandon()
+        mailbox.abandon()
     }
 
     private func turn() {
@@ -303,9 +310,9 @@ public final class EventLoop: @unchecked Sendable {
     /// Waits as ``timeout()`` says, and no longer than until the alarm.
     private func waitForAlarm() throws(Errno) -> Int {
         let milliseconds = timeout()
-        let left = alarm.nanoseconds(from: clock.now)
+        let left = alarm.nanoseconds(from: currentTime)
         guard left > 0 else { return try poller.wait(milliseconds: 0) }
-        if case .manual = clock { return try poller.wait(milliseconds: milliseconds) }
+        if clock != nil { return try poller.wait(milliseconds: milliseconds) }
         guard milliseconds >= 0 else { return try poller.wait(nanoseconds: left) }
         return try poller.wait(nanoseconds: min(left, Int64(milliseconds) * 1_000_000))
     }
@@ -315,9 +322,9 @@ public final class EventLoop: @unchecked Sendable {
     private func timeout() -> CInt {
         guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
-        let wait = next.nanoseconds(since: clock.now)
+        let wait = next.nanoseconds(since: currentTime)
         guard wait > 0 else { return 0 }
-        if case .manual = clock { return -1 }
+        if clock != nil { return -1 }
         return CInt(clamping: (wait + 999_999) / 1_000_000)
     }
 
@@ -448,5 +455,56 @@ public final class LoopExecutor: TaskExecutor {
 
     func run(_ job: UnownedJob) {
         unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
+/// A clock for a loop that only advances when told to: tests of timers do not have to wait. Any thread.
+public final class ManualClock: Sendable {
+    private let nanoseconds: Atomic<Int64>
+
+    /// Makes a clock with the time `start`.
+    public init(start: Instant = Instant(nanoseconds: 1 << 40)) {
+        nanoseconds = Atomic(start.nanoseconds)
+    }
+
+    /// The time that it was advanced to.
+    public var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
+
+    /// Advances the time and wakes `loop`, so that the timers that have run out fire.
+    public func advance(by span: Duration, waking loop: EventLoop) {
+        nanoseconds.wrappingAdd(span.wholeNanoseconds, ordering: .acquiringAndReleasing)
+        loop.wake()
+    }
+}
+
+/// A buffer that a loop's sockets are read into, one after the other. An idle connection owns none.
+@safe public final class ReadBuffer {
+    /// The usual capacity: half of it fits into the second-level cache while it is parsed.
+    public static let usual = 64 * 1024
+    /// The capacity for a connection that fills the usual one turn after turn. A large download takes half the CPU time
+    /// with it, since there are fewer wake-ups for more bytes each (`./dev bench download`). For short answers it would
+    /// only evict the cache.
+    public static let bulk = 256 * 1024
+
+    /// The most bytes of one read.
+    public let capacity: Int
+
+    @usableFromInline let storage: UnsafeMutableRawBufferPointer
+
+    init(capacity: Int = ReadBuffer.usual) {
+        self.capacity = capacity
+        unsafe storage = .allocate(byteCount: capacity, alignment: 64)
+    }
+
+    deinit { unsafe storage.deallocate() }
+
+    /// The first `count` bytes, as the last read left them. Valid until the next read on this loop.
+    @inlinable
+    public func withBytes<Result, Failure: Error>(
+        _ count: Int,
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe UnsafeRawBufferPointer(storage).bindMemory(to: UInt8.self)
+        return try unsafe body(bytes.span.extracting(first: count))
     }
 }

@@ -1,3 +1,4 @@
+internal import CUncurlLinux
 internal import Synchronization
 
 /// A fixed number of loops, each on a thread of its own, handed out in turn.
@@ -8,7 +9,7 @@ public final class EventLoopGroup: Sendable {
     private let next = Atomic<Int>(0)
 
     /// Starts `count` loops (at least one).
-    public init(count: Int = 1, name: String = "uncurl", clock: LoopClock = .monotonic) throws(Errno) {
+    public init(count: Int = 1, name: String = "uncurl", clock: ManualClock? = nil) throws(Errno) {
         var loops: [EventLoop] = []
         var threads: [LoopThread] = []
         do throws(Errno) {
@@ -38,4 +39,79 @@ public final class EventLoopGroup: Sendable {
     }
 
     deinit { for loop in loops { loop.stop() } }
+}
+
+/// A thread with all signals blocked: they belong to the program that uses this library.
+///
+/// This is the only place that starts loop threads: a closure that is given to `pthread_create` from `main.swift` is
+/// main-actor code and crashes.
+final class LoopThread: Sendable {
+    private final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: Mutex<pthread_t?>
+
+    init(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+        if let fault = injectedFault(.thread) { throw fault }
+        let start = unsafe Unmanaged.passRetained(Start(body))
+        var thread = pthread_t()
+        var previous = sigset_t()
+        _ = unsafe uncurl_block_all_signals(&previous)
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
+        guard code == 0 else {
+            unsafe start.release()
+            throw Errno(code: code)
+        }
+        // The kernel keeps 15 bytes of a name.
+        unsafe uncurl_name_thread(thread, String(name.prefix(15)))
+        self.thread = Mutex(thread)
+    }
+
+    /// Waits for the thread to end. Several threads may wait; later calls return at once. It may also be called from
+    /// the thread itself: the kernel refuses that wait (EDEADLK, pthread_join(3)).
+    func join() {
+        thread.withLock { thread in
+            if let thread { _ = pthread_join(thread, nil) }
+            thread = nil
+        }
+    }
+
+    deinit {
+        if let thread = thread.withLock({ $0 }) { _ = pthread_detach(thread) }
+    }
+}
+
+/// A loop's own object on its way through other threads: any thread may hold it, and only the loop may open it.
+///
+/// The last reference may be released on another thread, so the `deinit` of the value must not use the loop.
+public struct LoopBound<Value>: @unchecked Sendable {
+    // `@unchecked`: the value can be reached only through `value`, which first checks for the loop's thread.
+
+    /// The loop whose thread may open it.
+    public let loop: EventLoop
+    private let carried: Value
+
+    /// Wraps a value. Any thread that may use `value` now; usually the loop's own.
+    public init(_ value: Value, on loop: EventLoop) {
+        self.loop = loop
+        carried = value
+    }
+
+    /// The value. Loop thread only; on another thread this traps, since it would be a data race.
+    public var value: Value {
+        precondition(loop.isCurrent, "a loop's object was opened on another thread")
+        return carried
+    }
 }

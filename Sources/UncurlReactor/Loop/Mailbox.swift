@@ -19,7 +19,8 @@ final class Mailbox: Sendable {
     }
 
     let wakeup: OwnedFD
-    let thread = LoopIdentity()
+    /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
+    private let thread = Atomic<UInt>(0)
     private let state = Mutex(State())
     private let signalled = Atomic(false)
 
@@ -43,11 +44,19 @@ final class Mailbox: Sendable {
     }
 
     func wake() {
-        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !thread.isCurrent else { return }
+        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !isCurrent else { return }
         var one: UInt64 = 1
         // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
         _ = unsafe write(wakeup.number, &one, 8)
     }
+
+    /// Whether the caller runs on the loop's thread. Any thread may ask.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Makes the caller's thread the loop's.
+    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+
+    func abandon() { thread.store(0, ordering: .relaxed) }
 
     /// Whether anything was posted since the last ``drain(into:)``: then the loop must not sleep now.
     var isSignalled: Bool { signalled.load(ordering: .acquiring) }
@@ -61,16 +70,4 @@ final class Mailbox: Sendable {
 
     /// Closes the mailbox: no more messages are taken.
     func close() { state.withLock { state in state.closed = true } }
-}
-
-/// The thread that a loop runs on. Any thread may ask for it.
-final class LoopIdentity: Sendable {
-    /// 0: no thread. `pthread_self` is an address on glibc, never 0.
-    private let thread = Atomic<UInt>(0)
-
-    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
-
-    func abandon() { thread.store(0, ordering: .relaxed) }
 }

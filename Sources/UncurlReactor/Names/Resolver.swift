@@ -33,7 +33,7 @@ public final class Resolver: Sendable {
         public var overrides: [String: [IPAddress]] = [:]
         /// Replaces `getaddrinfo`; tests use it to be slow or to fail.
         public var lookup: LookupFunction = { host, family throws(ResolveError) in
-            try SystemLookup.addresses(host, family)
+            try Resolver.systemAddresses(host, family)
         }
 
         /// Makes options with the properties' initial values.
@@ -53,10 +53,7 @@ public final class Resolver: Sendable {
         let family: IPAddress.Family
     }
 
-    private struct Waiter: Sendable {
-        let lookup: LoopBound<Lookup>
-        let abandoned: Flag
-    }
+    private typealias Waiter = (lookup: LoopBound<Lookup>, abandoned: Flag)
 
     /// A look-up under way, and who waits for it.
     private struct Call {
@@ -120,7 +117,6 @@ public final class Resolver: Sendable {
 
     private let options: Options
     private let overrides: [String: [IPAddress]]
-    private let hostsFile: HostsFile?
     private let pool: BlockingPool
     /// Looks up names that had addresses before, while silent servers hold all threads of the other pool.
     private let keptPool: BlockingPool
@@ -137,7 +133,6 @@ public final class Resolver: Sendable {
             options.overrides.map { ($0.key.lowercased(), $0.value) },
             uniquingKeysWith: { first, _ in first }
         )
-        hostsFile = options.hostsFile.map { HostsFile(path: $0) }
         let threads = min(options.threads, max(16, DescriptorLimit.current / 4))
         pool = BlockingPool(name: "uncurl-dns", threads: threads, queue: options.maximumWaiting)
         keptPool = BlockingPool(name: "uncurl-dns-kept", threads: 16, queue: options.maximumWaiting)
@@ -165,7 +160,7 @@ public final class Resolver: Sendable {
         if let addresses = overrides[name.bare] { return try known(addresses, families) }
         if name.isLocalhost { return try known([.v6(.loopback), .v4(.loopback)], families) }
         let lookup = Lookup(families, answer)
-        let waiter = Waiter(lookup: LoopBound(lookup, on: loop), abandoned: lookup.abandoned)
+        let waiter = (LoopBound(lookup, on: loop), lookup.abandoned)
         for family in [IPAddress.Family.v4, .v6] where families.contains(family) {
             ask(Question(host: name, family: family), waiter)
         }
@@ -203,22 +198,18 @@ public final class Resolver: Sendable {
         if let fault = injectedFault(.lookup) {
             return Resolver.tell([waiter], question.family, .failure(.system(fault)))
         }
-        enum Standing { case first(UInt64), joined, closed }
         let now = waiter.lookup.loop.now
-        let standing = state.withLock { state -> Standing in
-            guard !state.closed else { return .closed }
-            return state.add(waiter, to: question, at: now).map { .first($0) } ?? .joined
+        let (isClosed, call) = state.withLock { state in
+            (state.closed, state.closed ? nil : state.add(waiter, to: question, at: now))
         }
-        switch standing {
-        case .joined: return
-        case .closed: Resolver.tell([waiter], question.family, .failure(.shutDown))
-        case .first(let number):
-            guard let hostsFile else { return lookUp(question, number) }
-            run(question, number, on: filePool) {
-                let all = hostsFile.addresses(of: question.host)
-                guard !all.isEmpty else { return self.lookUp(question, number) }
-                self.finish(question, number, Resolver.fitting(all, question))
-            }
+        if isClosed { return Resolver.tell([waiter], question.family, .failure(.shutDown)) }
+        // Without a number the question has joined another call.
+        guard let number = call else { return }
+        guard let path = options.hostsFile else { return lookUp(question, number) }
+        run(question, number, on: filePool) {
+            let all = Resolver.addresses(of: question.host, inFile: path)
+            guard !all.isEmpty else { return self.lookUp(question, number) }
+            self.finish(question, number, Resolver.fitting(all, question))
         }
     }
 
@@ -344,12 +335,7 @@ final class FamilyMemory: Sendable {
     /// delay.
     static let maximumHosts = 256
 
-    private struct Entry {
-        let family: IPAddress.Family
-        let until: Instant
-    }
-
-    private let entries = Mutex<[String: Entry]>([:])
+    private let entries = Mutex<[String: (family: IPAddress.Family, until: Instant)]>([:])
 
     func winner(of host: String, now: Instant) -> IPAddress.Family? {
         entries.withLock { entries in
@@ -366,7 +352,7 @@ final class FamilyMemory: Sendable {
                 entries = entries.filter { $0.value.until > now }
                 if entries.count >= FamilyMemory.maximumHosts { entries.removeAll(keepingCapacity: true) }
             }
-            entries[host] = Entry(family: family, until: now.advanced(by: FamilyMemory.lifetime))
+            entries[host] = (family, now.advanced(by: FamilyMemory.lifetime))
         }
     }
 }
@@ -376,20 +362,18 @@ final class FamilyMemory: Sendable {
 ///
 /// Its names need no server. Since it is read separately from `getaddrinfo`, it answers however many look-ups wait for
 /// silent servers.
-struct HostsFile: Sendable {
+extension Resolver {
     /// The largest file that is read: blocklists have some 300,000 lines. Larger files are left to `getaddrinfo`.
-    private static let largest: UInt64 = 16 << 20
-
-    let path: String
+    private static let largestHostsFile: UInt64 = 16 << 20
 
     /// Returns a name's addresses of both families in the file's order; none if it does not hold the name, or cannot be
     /// read. Waits for the disk.
-    func addresses(of name: HostName) -> [IPAddress] {
-        guard let file = try? OpenFile(path: path), file.status.size <= HostsFile.largest,
+    private static func addresses(of name: HostName, inFile path: String) -> [IPAddress] {
+        guard let file = try? OpenFile(path: path), file.status.size <= largestHostsFile,
             let content = try? file.read(at: 0, atMost: Int(file.status.size))
         else { return [] }
         let wanted = Array(name.bare.utf8)
-        return content.split(separator: UInt8(ascii: "\n")).compactMap { HostsFile.address(of: wanted, in: $0) }
+        return content.split(separator: UInt8(ascii: "\n")).compactMap { address(of: wanted, in: $0) }
     }
 
     /// Reads a line: `address name alias … # comment`
@@ -407,8 +391,8 @@ struct HostsFile: Sendable {
 
 /// Look-ups by `getaddrinfo`: hosts file, name servers, or whatever the machine is configured for. It blocks, for many
 /// seconds if servers are dead, and cannot be cancelled: only for a thread of a ``BlockingPool``.
-enum SystemLookup {
-    static func addresses(_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress] {
+extension Resolver {
+    static func systemAddresses(_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress] {
         var list: UnsafeMutablePointer<addrinfo>?
         var systemError: CInt = 0
         let domain =
@@ -418,7 +402,7 @@ enum SystemLookup {
             }
         let code = unsafe uncurl_getaddrinfo(host, domain, &list, &systemError)
         defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
-        guard code == 0 else { throw error(code, Errno(code: systemError)) }
+        guard code == 0 else { throw error(code, errno: Errno(code: systemError)) }
         var addresses: [IPAddress] = []
         var next = unsafe list
         while let entry = unsafe next {
@@ -434,7 +418,7 @@ enum SystemLookup {
         return addresses
     }
 
-    private static func error(_ code: CInt, _ system: Errno) -> ResolveError {
+    private static func error(_ code: CInt, errno system: Errno) -> ResolveError {
         switch code {
         case EAI_NONAME: .noSuchHost
         case EAI_AGAIN: .temporaryFailure
@@ -444,4 +428,43 @@ enum SystemLookup {
         default: uncurl_is_no_address(code) != 0 ? .noAddress : .other(code: code)
         }
     }
+}
+
+/// A look-up under way. Loop thread only.
+public final class Lookup {
+    typealias Answer = (IPAddress.Family, Result<[IPAddress], ResolveError>) -> Void
+
+    /// The families that have not answered yet.
+    public private(set) var pending: Set<IPAddress.Family>
+    private var answer: Answer?
+    /// Whether it was cancelled, for the pool's threads.
+    let abandoned = Flag()
+
+    init(_ families: Set<IPAddress.Family>, _ answer: @escaping Answer) {
+        pending = families
+        self.answer = answer
+    }
+
+    /// Cancels the look-up: no answer comes after this. A call that is already blocked goes on, and its result is
+    /// dropped.
+    public func cancel() {
+        answer = nil
+        abandoned.set()
+    }
+
+    func deliver(_ family: IPAddress.Family, _ result: Result<[IPAddress], ResolveError>) {
+        guard let answer else { return }
+        pending.remove(family)
+        if pending.isEmpty { self.answer = nil }
+        answer(family, result)
+    }
+}
+
+/// A flag that stays set once it is set.
+final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isSet: Bool { state.load(ordering: .relaxed) }
+
+    func set() { state.store(true, ordering: .relaxed) }
 }

@@ -13,7 +13,6 @@ public final class InterfaceMonitor: ReadinessHandler {
 
     private let loop: EventLoop
     private let socket: NetlinkSocket
-    private let reader: RoutingReader
     private var tables: RoutingTables
     private var token: Token?
     private var buffer = [UInt8](repeating: 0, count: bufferLength)
@@ -37,8 +36,7 @@ public final class InterfaceMonitor: ReadinessHandler {
     ) throws(Errno) {
         self.loop = loop
         self.socket = socket
-        reader = RoutingReader(folder: folder)
-        tables = RoutingTables(reader: reader)
+        tables = RoutingTables(folder: folder)
         self.changed = changed
         token = try loop.register(self.socket.number, .read, self)
         request()
@@ -93,9 +91,9 @@ public final class InterfaceMonitor: ReadinessHandler {
     private func take(_ message: NetlinkMessage) {
         guard message.sequence != 0, let lookup = lookups[message.sequence] else { return tables.take(message) }
         switch message.type {
-        case NetlinkMessage.Kind.newRoute: lookup.answer(reader.path(message))
+        case NetlinkMessage.newRoute: lookup.answer(message.path)
         // There is no route, or one that refuses: unreachable, prohibit, blackhole.
-        case NetlinkMessage.Kind.error: lookup.answer(.none)
+        case NetlinkMessage.error: lookup.answer(.none)
         default: return
         }
         lookups[message.sequence] = nil
@@ -136,7 +134,7 @@ public final class InterfaceMonitor: ReadinessHandler {
             index.append(number: address.scope)
             body += NetlinkMessage.attribute(4, index)
         }
-        let type = NetlinkMessage.Kind.getRoute
+        let type = NetlinkMessage.getRoute
         do throws(Errno) {
             try socket.send(NetlinkMessage.request(type, 0, sequence: number, payload: body))
         } catch {
@@ -150,5 +148,69 @@ public final class InterfaceMonitor: ReadinessHandler {
         var bytes: [UInt8] = []
         bytes.append(number: number.bigEndian)
         return bytes
+    }
+}
+
+/// A socket to the kernel's routing tables. It belongs to the network namespace of the thread that opened it, wherever
+/// it is used later.
+public struct NetlinkSocket: ~Copyable, Sendable {
+    private let fd: OwnedFD
+    /// The kernel's number for the socket; answers to it carry it.
+    let port: UInt32
+
+    /// Links, addresses and routes of both families (rtnetlink(7): RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE,
+    /// RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE).
+    private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
+
+    /// Opens the socket, subscribed to changes of links, addresses and routes.
+    public init() throws(Errno) {
+        fd = OwnedFD(taking: try callingOnce(.socket) { uncurl_netlink_open(NetlinkSocket.groups) })
+        port = uncurl_netlink_port(fd.number)
+    }
+
+    /// Takes over a socket that ``release()`` gave away.
+    public init(adopting number: CInt) {
+        fd = OwnedFD(taking: number)
+        port = uncurl_netlink_port(number)
+    }
+
+    /// Gives the descriptor away without closing it.
+    public consuming func release() -> CInt { fd.release() }
+
+    /// The descriptor, for a registration.
+    var number: CInt { fd.number }
+
+    func send(_ message: [UInt8]) throws(Errno) {
+        _ = try retryingInterrupts(.send, on: number) {
+            unsafe message.withUnsafeBytes { unsafe uncurl_netlink_send(number, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// The result of one read.
+    enum Receipt: Equatable {
+        /// A datagram of that many bytes, in the buffer.
+        case datagram(Int)
+        /// More came than there was room for: something was lost.
+        case overrun
+        /// A message that is not from the kernel.
+        case stray
+        case wouldBlock
+    }
+
+    func receive(into buffer: inout [UInt8]) throws(Errno) -> Receipt {
+        let capacity = buffer.count
+        let count: Int?
+        do throws(Errno) {
+            count = try retryingInterruptsOrBlocking(.receive, on: number) {
+                unsafe buffer.withUnsafeMutableBytes {
+                    unsafe uncurl_netlink_receive(number, $0.baseAddress, capacity)
+                }
+            }
+        } catch .noBufferSpace {
+            return .overrun
+        }
+        guard let count else { return .wouldBlock }
+        if count == 0 { return .stray }
+        return count > capacity ? .overrun : .datagram(count)
     }
 }

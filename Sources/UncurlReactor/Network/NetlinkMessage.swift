@@ -12,28 +12,25 @@ struct NetlinkMessage {
     /// Messages and attributes begin at multiples of this.
     static let alignment = 4
 
-    enum Kind {
-        static let error: UInt16 = 2
-        static let done: UInt16 = 3
-        static let overrun: UInt16 = 4
-        static let newLink: UInt16 = 16
-        static let deleteLink: UInt16 = 17
-        static let getLink: UInt16 = 18
-        static let newAddress: UInt16 = 20
-        static let deleteAddress: UInt16 = 21
-        static let getAddress: UInt16 = 22
-        static let newRoute: UInt16 = 24
-        static let deleteRoute: UInt16 = 25
-        static let getRoute: UInt16 = 26
-    }
+    // The types of messages.
+    static let error: UInt16 = 2
+    static let done: UInt16 = 3
+    static let overrun: UInt16 = 4
+    static let newLink: UInt16 = 16
+    static let deleteLink: UInt16 = 17
+    static let getLink: UInt16 = 18
+    static let newAddress: UInt16 = 20
+    static let deleteAddress: UInt16 = 21
+    static let getAddress: UInt16 = 22
+    static let newRoute: UInt16 = 24
+    static let deleteRoute: UInt16 = 25
+    static let getRoute: UInt16 = 26
 
-    enum Flag {
-        static let request: UInt16 = 0x01
-        /// The table changed while it was being sent: it has to be requested again.
-        static let interrupted: UInt16 = 0x10
-        /// The whole table (NLM_F_ROOT and NLM_F_MATCH).
-        static let dump: UInt16 = 0x300
-    }
+    private static let requestFlag: UInt16 = 0x01
+    /// The table changed while it was being sent: it has to be requested again.
+    static let interruptedFlag: UInt16 = 0x10
+    /// The whole table (NLM_F_ROOT and NLM_F_MATCH).
+    static let dumpFlag: UInt16 = 0x300
 
     /// Returns the messages of one datagram; a message that is cut off is left out.
     ///
@@ -80,7 +77,7 @@ struct NetlinkMessage {
         var bytes: [UInt8] = []
         bytes.append(number: UInt32(clamping: headerLength + payload.count))
         bytes.append(number: type)
-        bytes.append(number: Flag.request | flags)
+        bytes.append(number: requestFlag | flags)
         bytes.append(number: sequence)
         bytes.append(number: UInt32(0))
         return bytes + payload
@@ -126,5 +123,145 @@ extension [UInt8] {
             append(UInt8(truncatingIfNeeded: number >> Number(Number.bitWidth - 8 * (index + 1))))
             #endif
         }
+    }
+}
+
+/// Reads links, addresses and routes from the kernel's messages (rtnetlink(7)). A message that it cannot read gives
+/// nil: it comes from the kernel, so it is only newer than this code.
+extension NetlinkMessage {
+    /// - Parameter folder: where devices tell their kind.
+    func link(folder: String) -> NetworkState.Link? {
+        // struct ifinfomsg: family, pad, type, index, flags, change.
+        guard let hardware = payload.number(at: 2, as: UInt16.self),
+            let index = payload.number(at: 4, as: Int32.self),
+            let flags = payload.number(at: 8, as: UInt32.self), payload.count >= 16
+        else { return nil }
+        let attributes = self.attributes(after: 16)
+        let name = attributes[3]?.text ?? ""
+        // IFLA_LINKINFO holds IFLA_INFO_KIND.
+        let kind = attributes[18].map { NetlinkMessage.attributes(in: $0) }?[1]?.text ?? ""
+        let isUp = flags & 0x1 != 0
+        let isLoopback = flags & 0x8 != 0
+        return NetworkState.Link(
+            index: index,
+            name: name,
+            isLoopback: isLoopback,
+            isUp: isUp,
+            isRunning: isUp && flags & 0x40 != 0,
+            medium: isLoopback ? .wired : LinkMedium.of(name: name, hardware: hardware, kind: kind, folder: folder)
+        )
+    }
+
+    var linkIndex: Int32? { payload.number(at: 4, as: Int32.self) }
+
+    /// Reads an address. Nil also for an address that is not in use, because it is a duplicate on its link or is still
+    /// being checked for one.
+    var address: NetworkState.Address? {
+        // struct ifaddrmsg: family, prefix length, flags, scope, index.
+        guard let family = payload.first, let flags = payload.number(at: 2, as: UInt8.self),
+            let index = payload.number(at: 4, as: UInt32.self)
+        else { return nil }
+        let attributes = self.attributes(after: 8)
+        // IFA_FLAGS has the flags that do not fit into eight bits; IFA_F_TENTATIVE and IFA_F_DADFAILED are among them.
+        let all = attributes[8]?.number(at: 0, as: UInt32.self) ?? UInt32(flags)
+        guard all & 0x40 == 0, all & 0x08 == 0 else { return nil }
+        // On a point-to-point link, IFA_LOCAL is this machine's address, and IFA_ADDRESS the other end's.
+        guard let bytes = attributes[2] ?? attributes[1], let address = Self.address(bytes, family) else { return nil }
+        return NetworkState.Address(link: Int32(truncatingIfNeeded: index), address: address)
+    }
+
+    /// Reads a default route; nil for any other route.
+    var defaultRoute: NetworkState.Route? {
+        guard let header = RouteHeader(self), header.kind == RouteHeader.unicast, header.prefixLength <= 1,
+            !header.isClone,
+            let family = header.family
+        else { return nil }
+        let attributes = self.attributes(after: RouteHeader.length)
+        let links = Self.links(attributes)
+        guard !links.isEmpty else { return nil }
+        return NetworkState.Route(
+            family: family,
+            table: attributes[15]?.number(at: 0, as: UInt32.self) ?? UInt32(header.table),
+            prefixLength: header.prefixLength,
+            metric: attributes[6]?.number(at: 0, as: UInt32.self) ?? 0,
+            links: links
+        )
+    }
+
+    /// Returns the answer to a look-up: the link, or that the kernel sends nothing there.
+    var path: NetworkPath {
+        guard let header = RouteHeader(self) else { return .none }
+        if header.kind == RouteHeader.local { return .local }
+        guard header.kind == RouteHeader.unicast else { return .none }
+        return Self.links(attributes(after: RouteHeader.length)).first.map { .link($0) } ?? .none
+    }
+
+    /// Returns the links of RTA_OIF, or those of RTA_MULTIPATH.
+    private static func links(_ attributes: [UInt16: ArraySlice<UInt8>]) -> [Int32] {
+        if let one = attributes[4]?.number(at: 0, as: Int32.self) { return [one] }
+        var found: [Int32] = []
+        var rest = attributes[9] ?? []
+        // struct rtnexthop: length, flags, hops, index.
+        while let length = rest.number(at: 0, as: UInt16.self), length >= 8, Int(length) <= rest.count,
+            let index = rest.number(at: 4, as: Int32.self)
+        {
+            found.append(index)
+            rest = rest.dropFirst(NetlinkMessage.aligned(Int(length)))
+        }
+        return found
+    }
+
+    private static func address(_ bytes: ArraySlice<UInt8>, _ family: UInt8) -> IPAddress? {
+        switch (family, bytes.count) {
+        case (2, 4): .v4(IPv4Address(bits: bytes.reduce(0) { $0 << 8 | UInt32($1) }))
+        case (10, 16):
+            .v6(
+                IPv6Address(
+                    high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+                    low: bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+                )
+            )
+        default: nil
+        }
+    }
+}
+
+/// Where packets to an address go.
+public enum NetworkPath: Hashable, Sendable {
+    /// To this machine itself.
+    case local
+    /// Out of the link of that index.
+    case link(Int32)
+    /// Nowhere: there is no route, or one that forbids it.
+    case none
+}
+
+/// struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags.
+private struct RouteHeader {
+    static let length = 12
+
+    let family: IPAddress.Family?
+    let prefixLength: UInt8
+    let table: UInt8
+    /// RTN_UNICAST, RTN_LOCAL, or another type.
+    let kind: UInt8
+    static let unicast: UInt8 = 1
+    static let local: UInt8 = 2
+    /// Whether it is an entry of IPv6's cache (RTM_F_CLONED), and not of its table.
+    let isClone: Bool
+
+    init?(_ message: NetlinkMessage) {
+        let bytes = Array(message.payload.prefix(Self.length))
+        guard bytes.count == Self.length, let flags = message.payload.number(at: 8, as: UInt32.self) else { return nil }
+        family =
+            switch bytes[0] {
+            case 2: .v4
+            case 10: .v6
+            default: nil
+            }
+        prefixLength = bytes[1]
+        table = bytes[4]
+        kind = bytes[7]
+        isClone = flags & 0x200 != 0
     }
 }

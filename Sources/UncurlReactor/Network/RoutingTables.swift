@@ -20,41 +20,35 @@ struct RoutingTables {
         static let all: Needs = [.links, .addresses, .routes]
     }
 
-    private enum Phase {
-        case idle
-        case dumping(Needs, sequence: UInt32)
-    }
-
     private(set) var state = NetworkState()
     /// Whether all tables have been received once.
     private(set) var isComplete = false
-    private let reader: RoutingReader
-    private var phase = Phase.idle
+    private let folder: String
+    /// The table that is being received; nil while idle.
+    private var dumping: (table: Needs, sequence: UInt32)?
     private var needs = Needs.all
     private var sequence: UInt32 = 0
 
-    init(reader: RoutingReader = RoutingReader()) { self.reader = reader }
+    /// - Parameter folder: where devices tell their kind.
+    init(folder: String = LinkMedium.systemFolder) { self.folder = folder }
 
     /// Whether the state is the kernel's, as far as the kernel has reported it.
-    var isSettled: Bool {
-        guard case .idle = phase else { return false }
-        return needs.isEmpty && isComplete
-    }
+    var isSettled: Bool { dumping == nil && needs.isEmpty && isComplete }
 
     /// Returns the message to send now; nil for none.
     mutating func nextRequest() -> [UInt8]? {
-        guard case .idle = phase, !needs.isEmpty else { return nil }
+        guard dumping == nil, !needs.isEmpty else { return nil }
         let number = nextSequence()
         if needs.contains(.links) {
             state.links = [:]
-            return begin(.links, NetlinkMessage.Kind.getLink, bodyLength: 16, number)
+            return begin(.links, NetlinkMessage.getLink, bodyLength: 16, number)
         }
         if needs.contains(.addresses) {
             state.addresses = []
-            return begin(.addresses, NetlinkMessage.Kind.getAddress, bodyLength: 8, number)
+            return begin(.addresses, NetlinkMessage.getAddress, bodyLength: 8, number)
         }
         state.routes = []
-        return begin(.routes, NetlinkMessage.Kind.getRoute, bodyLength: 12, number)
+        return begin(.routes, NetlinkMessage.getRoute, bodyLength: 12, number)
     }
 
     /// Returns a number for a request that the owner makes.
@@ -68,33 +62,29 @@ struct RoutingTables {
     mutating func overran() { needs = .all }
 
     /// Notes that the last request could not be sent. It is sent again with the next change.
-    mutating func failed() {
-        guard case .dumping = phase else { return }
-        phase = .idle
-    }
+    mutating func failed() { dumping = nil }
 
     private mutating func begin(_ table: Needs, _ type: UInt16, bodyLength: Int, _ number: UInt32) -> [UInt8] {
         needs.remove(table)
-        phase = .dumping(table, sequence: number)
+        dumping = (table, number)
         // All bytes are zero: for no family in particular.
         let body = [UInt8](repeating: 0, count: bodyLength)
-        return NetlinkMessage.request(type, NetlinkMessage.Flag.dump, sequence: number, payload: body)
+        return NetlinkMessage.request(type, NetlinkMessage.dumpFlag, sequence: number, payload: body)
     }
 
     mutating func take(_ message: NetlinkMessage) {
-        if message.flags & NetlinkMessage.Flag.interrupted != 0, case .dumping(let table, _) = phase {
-            needs.insert(table)
+        if message.flags & NetlinkMessage.interruptedFlag != 0, let dumping {
+            needs.insert(dumping.table)
         }
         switch message.type {
-        case NetlinkMessage.Kind.newLink: if let link = reader.link(message) { set(link) }
-        case NetlinkMessage.Kind.deleteLink: if let index = reader.linkIndex(message) { remove(index, message) }
-        case NetlinkMessage.Kind.newAddress: changed(message, reader.address(message)) { $0.insert($1).inserted }
-        case NetlinkMessage.Kind.deleteAddress: changed(message, reader.address(message)) { $0.remove($1) != nil }
-        case NetlinkMessage.Kind.newRoute: if let route = reader.defaultRoute(message) { state.routes.insert(route) }
-        case NetlinkMessage.Kind.deleteRoute: if let route = reader.defaultRoute(message) { state.routes.remove(route) }
-        case NetlinkMessage.Kind.done: ended(message.sequence)
-        case NetlinkMessage.Kind.error: ended(message.sequence)
-        case NetlinkMessage.Kind.overrun: overran()
+        case NetlinkMessage.newLink: if let link = message.link(folder: folder) { set(link) }
+        case NetlinkMessage.deleteLink: if let index = message.linkIndex { remove(index, message) }
+        case NetlinkMessage.newAddress: changed(message) { $0.insert($1).inserted }
+        case NetlinkMessage.deleteAddress: changed(message) { $0.remove($1) != nil }
+        case NetlinkMessage.newRoute: if let route = message.defaultRoute { state.routes.insert(route) }
+        case NetlinkMessage.deleteRoute: if let route = message.defaultRoute { state.routes.remove(route) }
+        case NetlinkMessage.done, NetlinkMessage.error: ended(message.sequence)
+        case NetlinkMessage.overrun: overran()
         default: break
         }
     }
@@ -114,11 +104,10 @@ struct RoutingTables {
     /// - Parameter change: returns whether it has changed anything.
     private mutating func changed(
         _ message: NetlinkMessage,
-        _ address: NetworkState.Address?,
         _ change: (inout Set<NetworkState.Address>, NetworkState.Address) -> Bool
     ) {
         // An address that is no longer in use is reported as a new one, with that in its flags.
-        guard let address else {
+        guard let address = message.address else {
             if message.sequence == 0 { needs.formUnion([.addresses, .routes]) }
             return
         }
@@ -127,12 +116,10 @@ struct RoutingTables {
 
     /// Ends a table. An error does so too: requested again, it would give the same error.
     private mutating func ended(_ number: UInt32) {
-        guard case .dumping(let table, number) = phase else { return }
-        phase = .idle
+        guard let (table, sequence) = dumping, sequence == number else { return }
+        dumping = nil
         if table == .routes, needs.isEmpty { isComplete = true }
     }
 
-    private func isDumping(_ table: Needs) -> Bool {
-        if case .dumping(table, _) = phase { true } else { false }
-    }
+    private func isDumping(_ table: Needs) -> Bool { dumping?.table == table }
 }

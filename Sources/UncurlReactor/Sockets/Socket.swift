@@ -38,24 +38,19 @@ public struct Socket: ~Copyable {
         fd = try opening(.socket) { uncurl_socket(domain) }
     }
 
-    /// The immediate result of a connect.
-    public enum Connect {
-        /// The connection is open.
-        case connected
-        /// The socket becomes writable when the connection is open or has failed.
-        case inProgress
-    }
-
     /// Begins to connect. EINTR also means in progress: calling again would fail with EALREADY (connect(2)).
-    public func connect(to address: SocketAddress) throws(Errno) -> Connect {
+    ///
+    /// - Returns: whether the connection is open. If not, the socket becomes writable when it is open or has failed.
+    @discardableResult
+    public func connect(to address: SocketAddress) throws(Errno) -> Bool {
         let fault = injectedFault(.connect)
         if let fault, fault != .interrupted { throw fault }
         let result = unsafe address.withKernelForm { unsafe CUncurlLinux.connect(number, $0, $1) }
-        if result == 0 { return .connected }
+        if result == 0 { return true }
         let error = Errno.last
         // A signal interrupts a connect that goes on; the injected fault does the same.
         switch error == .inProgress ? fault ?? error : error {
-        case .inProgress, .interrupted: return .inProgress
+        case .inProgress, .interrupted: return false
         default: throw error
         }
     }

@@ -9,7 +9,7 @@ internal import CUncurlOpenSSL
 
     /// Reads exactly one certificate in DER. Octets after it are an error.
     public init(der: [UInt8]) throws(CertificateError) {
-        guard OpenSSLStart.made else { throw .malformed("OpenSSL does not start") }
+        guard isOpenSSLStarted else { throw .malformedCertificate("OpenSSL does not start") }
         ERR_clear_error()
         let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -18,7 +18,7 @@ internal import CUncurlOpenSSL
             unsafe X509_free(made)
             return nil
         }
-        guard let parsed = unsafe parsed else { throw .malformed(OpenSSLErrors.take().text) }
+        guard let parsed = unsafe parsed else { throw .malformedCertificate(OpenSSLErrors.take().text) }
         address = UInt(bitPattern: parsed)
     }
 
@@ -38,24 +38,78 @@ internal import CUncurlOpenSSL
 
     /// Reads every certificate of a PEM text, in order. It skips text between the blocks, as RFC 7468 §2 allows.
     public static func all(inPEM text: [UInt8]) throws(CertificateError) -> [Certificate] {
-        let parsed = PEMReader.certificates(text)
-        if let fault = parsed.faults.first { throw .malformed(fault) }
-        if parsed.certificates.isEmpty { throw .none }
-        return parsed.certificates
+        let (certificates, faults) = read(text)
+        if let fault = faults.first { throw .malformedCertificate(fault) }
+        if certificates.isEmpty { throw .noCertificate }
+        return certificates
     }
 }
 
-/// A text or octets that hold no readable certificate.
-public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// No certificate was found.
-    case none
-    /// A certificate cannot be read, in OpenSSL's words.
-    case malformed(String)
-
-    public var description: String {
-        switch self {
-        case .none: "there is no certificate in it"
-        case .malformed(let why): "the certificate cannot be read: \(why)"
+/// Certificates and revocation lists in PEM, or in DER where the bytes contain no PEM.
+extension Certificate {
+    /// Returns the certificates, and the reasons why blocks that are marked as certificates were left out.
+    static func read(_ bytes: [UInt8]) -> (certificates: [Certificate], faults: [String]) {
+        var certificates: [Certificate] = []
+        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
+            // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
+            guard let one = unsafe PEM_read_bio_X509_AUX(bio, nil, neverAsk, nil) else { return false }
+            unsafe certificates.append(Certificate(adopting: one))
+            return true
         }
+        if certificates.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) { return ([one], []) }
+        return (certificates, faults)
+    }
+
+    static func readRevocationLists(_ bytes: [UInt8]) -> (lists: [OpaquePointer], faults: [String]) {
+        var lists: [OpaquePointer] = unsafe []
+        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
+            guard let one = unsafe PEM_read_bio_X509_CRL(bio, nil, neverAsk, nil) else { return false }
+            unsafe lists.append(one)
+            return true
+        }
+        if unsafe lists.isEmpty, bytes.first == 0x30 {
+            let one = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+                var cursor = buffer.baseAddress
+                return unsafe d2i_X509_CRL(nil, &cursor, buffer.count)
+            }
+            if let one = unsafe one { return unsafe ([one], []) }
+        }
+        return unsafe (lists, faults)
+    }
+
+    /// Calls `body` with a read-only BIO over the bytes, which is valid for the length of the call.
+    static func withBIO<Value>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Value?) -> Value? {
+        guard isOpenSSLStarted, let count = CInt(exactly: bytes.count) else { return nil }
+        return unsafe bytes.withUnsafeBufferPointer { buffer -> Value? in
+            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe body(bio)
+        }
+    }
+
+    /// The password callback for each place where OpenSSL would otherwise ask for a password on the terminal.
+    static let neverAsk: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+        _,
+        _,
+        _,
+        _ in -1
+    }
+
+    /// Reads blocks until there are no more. A block that cannot be read is a fault, and the next one is tried:
+    /// PEM_read_bio has moved past its end line by then.
+    static func eachBlock(of bytes: [UInt8], _ read: (OpaquePointer) -> Bool) -> [String] {
+        var faults: [String] = []
+        _ = unsafe withBIO(bytes) { bio in
+            while true {
+                ERR_clear_error()
+                if unsafe read(bio) { continue }
+                let fault = OpenSSLErrors.take()
+                if fault.holds(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE) { return }
+                faults.append(fault.text)
+                // The loop ends: each fault consumes at least one line.
+                if unsafe uncurl_bio_pending(bio) == 0 { return }
+            }
+        }
+        return faults
     }
 }

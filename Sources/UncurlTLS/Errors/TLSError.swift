@@ -1,4 +1,5 @@
 internal import CUncurlOpenSSL
+import UncurlText
 
 /// What went wrong below HTTP, in words that a reader of a log understands.
 public enum TLSError: Error, Hashable, Sendable {
@@ -9,7 +10,7 @@ public enum TLSError: Error, Hashable, Sendable {
     /// The roots to verify against cannot be loaded. The error names every path that was tried.
     case roots(TrustStoreError)
     /// This side's own certificate or key cannot be used.
-    case identity(IdentityError)
+    case identity(CertificateError)
     /// The peer sent a fatal alert.
     case alert(TLSAlert)
     /// The peer uses plain HTTP on this port.
@@ -94,7 +95,7 @@ extension TLSError: CustomStringConvertible {
     /// Returns printable ASCII as it is, and other bytes as hexadecimal numbers.
     private static func shown(_ bytes: [UInt8]) -> String {
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            return bytes.map { "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+            return bytes.map { "0x" + Hex.text([$0]) }.joined(separator: " ")
         }
         return "“\(String(decoding: bytes, as: UTF8.self))”"
     }
@@ -140,6 +141,81 @@ extension TLSError {
         case .untrusted(let failure): failure.code
         case .refused: X509_V_ERR_CERT_REJECTED
         default: X509_V_ERR_UNSPECIFIED
+        }
+    }
+}
+
+/// An alert as the peer sent it (RFC 8446 §6).
+public struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
+    /// The alert's number (RFC 8446 §6).
+    public let code: UInt8
+
+    /// Makes an alert from its number.
+    public init(code: UInt8) { self.code = code }
+
+    /// The name of the code in IANA's registry of TLS alerts: "handshake_failure".
+    public var name: String {
+        switch code {
+        case 0: "close_notify"
+        case 10: "unexpected_message"
+        case 20: "bad_record_mac"
+        case 21: "decryption_failed"
+        case 22: "record_overflow"
+        case 30: "decompression_failure"
+        case 40: "handshake_failure"
+        case 41: "no_certificate"
+        case 42: "bad_certificate"
+        case 43: "unsupported_certificate"
+        case 44: "certificate_revoked"
+        case 45: "certificate_expired"
+        case 46: "certificate_unknown"
+        case 47: "illegal_parameter"
+        case 48: "unknown_ca"
+        case 49: "access_denied"
+        case 50: "decode_error"
+        case 51: "decrypt_error"
+        case 52: "too_many_cids_requested"
+        case 60: "export_restriction"
+        case 70: "protocol_version"
+        case 71: "insufficient_security"
+        case 80: "internal_error"
+        case 86: "inappropriate_fallback"
+        case 90: "user_canceled"
+        case 100: "no_renegotiation"
+        case 109: "missing_extension"
+        case 110: "unsupported_extension"
+        case 111: "certificate_unobtainable"
+        case 112: "unrecognized_name"
+        case 113: "bad_certificate_status_response"
+        case 114: "bad_certificate_hash_value"
+        case 115: "unknown_psk_identity"
+        case 116: "certificate_required"
+        case 117: "general_error"
+        case 120: "no_application_protocol"
+        case 121: "ech_required"
+        default: "number \(code), which has no name"
+        }
+    }
+
+    public var description: String { name }
+}
+
+/// The supported protocol versions. Older ones are obsolete for good (RFC 8996).
+public enum TLSVersion: UInt16, Comparable, CaseIterable, Sendable, CustomStringConvertible {
+    /// TLS 1.2 (RFC 5246).
+    case v1_2 = 0x0303
+    /// TLS 1.3 (RFC 8446).
+    case v1_3 = 0x0304
+
+    /// The most octets of content that one record carries (RFC 8446 §5.1, RFC 5246 §6.2.1).
+    public static let maximumPlaintext = 16 * 1024
+
+    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+
+    public var description: String {
+        switch self {
+        case .v1_2: "TLS 1.2"
+        case .v1_3: "TLS 1.3"
         }
     }
 }

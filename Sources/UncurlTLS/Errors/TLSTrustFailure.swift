@@ -26,8 +26,8 @@ public struct TLSTrustFailure: Error, Hashable, Sendable {
         case incompleteChain(issuer: String)
         /// More certificates lie between the peer's and a root than the policy allows.
         case chainTooLong
-        /// The certificate's uses do not include the one that the verification is for.
-        case wrongPurpose(CertificatePurpose)
+        /// The certificate's uses do not include the one that the verification is for, a client's or a server's.
+        case wrongPurpose(isClient: Bool)
         /// An issuer is not allowed to sign certificates.
         case notAnAuthority
         /// More certificates follow an authority than its path length allows (RFC 5280 §4.2.1.9).
@@ -121,8 +121,7 @@ extension TLSTrustFailure: CustomStringConvertible {
         case .incompleteChain(let issuer):
             "the chain is incomplete: the peer sent no certificate of the issuer \(issuer)"
         case .chainTooLong: "the chain is too long"
-        case .wrongPurpose(.server): "the certificate may not be used by a server"
-        case .wrongPurpose(.client): "the certificate may not be used by a client"
+        case .wrongPurpose(let isClient): "the certificate may not be used by a \(isClient ? "client" : "server")"
         case .notAnAuthority: "an issuer is no certificate authority"
         case .pathTooLong: "more certificates follow than an authority's path length allows"
         case .nameConstraints: "a name is outside the constraints of its authority"
@@ -151,9 +150,42 @@ extension TLSTrustFailure: CustomStringConvertible {
     }
 
     private func wrongHost(_ expected: String, _ found: [String], _ more: Int) -> String {
-        let expected = AddressText.isAddress(expected) ? "the address \(expected)" : expected
+        let expected = isAddress(expected) ? "the address \(expected)" : expected
         if found.isEmpty { return "the certificate names no host, so it is not for \(expected)" }
         let rest = more > 0 ? " and \(more) more" : ""
         return "the certificate is for \(found.joined(separator: ", "))\(rest), not for \(expected)"
+    }
+}
+
+/// Why a stapled OCSP response proves nothing (RFC 6960).
+public enum StapleFault: Hashable, Sendable, CustomStringConvertible {
+    /// The response cannot be read as an OCSP response.
+    case unreadable
+    /// The responder answered with an error. The number is that of RFC 6960 §4.2.1.
+    case unsuccessful(Int)
+    /// The response is about other certificates.
+    case notAboutThisCertificate
+    /// The signer is neither the issuer nor a responder that the issuer delegated to.
+    case wrongSigner
+    /// The response's signature does not verify.
+    case badSignature
+    /// The response is not valid before this date.
+    case notYetValid(CertificateDate)
+    /// The response was valid until this date.
+    case expired(CertificateDate)
+    /// The responder does not know the certificate.
+    case unknownCertificate
+
+    public var description: String {
+        switch self {
+        case .unreadable: "it cannot be read"
+        case .unsuccessful(let code): "the responder failed with status \(code)"
+        case .notAboutThisCertificate: "it is about another certificate"
+        case .wrongSigner: "it is not signed by the issuer or its delegate"
+        case .badSignature: "its signature is wrong"
+        case .notYetValid(let date): "it is not valid before \(date)"
+        case .expired(let date): "it expired on \(date)"
+        case .unknownCertificate: "the responder does not know the certificate"
+        }
     }
 }

@@ -4,11 +4,11 @@ internal import CUncurlOpenSSL
 /// one. It never changes: any thread and any number of contexts may use it.
 public struct ClientIdentity: Sendable {
     /// The certificates, the identity's own first.
-    public let chain: [Certificate]
+    public private(set) var chain: [Certificate]
     private let key: PrivateKey
     /// The SHA-256 over the digests of the chain. Two identities with the same digest are the same, for keys of pools
     /// and sessions.
-    public let digest: [UInt8]
+    public private(set) var digest: [UInt8]
 
     /// Reads an identity from PEM texts.
     ///
@@ -20,17 +20,11 @@ public struct ClientIdentity: Sendable {
         pem certificates: [UInt8],
         key: [UInt8]? = nil,
         password: String? = nil
-    ) throws(IdentityError) {
-        let chain: [Certificate]
-        do throws(CertificateError) {
-            chain = try Certificate.all(inPEM: certificates)
-        } catch {
-            switch error {
-            case .none: throw .noCertificate
-            case .malformed(let why): throw .malformedCertificate(why)
-            }
-        }
-        try self.init(chain: chain, key: PrivateKey.pem(key ?? certificates, password: password))
+    ) throws(CertificateError) {
+        try self.init(
+            chain: Certificate.all(inPEM: certificates),
+            key: PrivateKey.pem(key ?? certificates, password: password)
+        )
     }
 
     /// Reads an identity from a PKCS #12 file.
@@ -38,7 +32,7 @@ public struct ClientIdentity: Sendable {
     /// - Parameters:
     ///   - bytes: A PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
     ///   - password: Nil for a file without one.
-    public init(pkcs12 bytes: [UInt8], password: String?) throws(IdentityError) {
+    public init(pkcs12 bytes: [UInt8], password: String?) throws(CertificateError) {
         let (chain, key) = try PKCS12File.read(bytes, password: password)
         try self.init(chain: chain, key: key)
     }
@@ -48,21 +42,20 @@ public struct ClientIdentity: Sendable {
         pemFile path: String,
         keyFile: String? = nil,
         password: String? = nil
-    ) throws(IdentityError) {
-        let certificates = try Self.read(path)
+    ) throws(CertificateError) {
         try self.init(
-            pem: certificates,
-            key: keyFile.map { path throws(IdentityError) in try Self.read(path) },
+            pem: FileBytes.readNamed(path),
+            key: keyFile.map { path throws(CertificateError) in try FileBytes.readNamed(path) },
             password: password
         )
     }
 
     /// Reads a PKCS #12 file, which blocks.
-    public init(pkcs12File path: String, password: String?) throws(IdentityError) {
-        try self.init(pkcs12: Self.read(path), password: password)
+    public init(pkcs12File path: String, password: String?) throws(CertificateError) {
+        try self.init(pkcs12: FileBytes.readNamed(path), password: password)
     }
 
-    private init(chain: [Certificate], key: PrivateKey) throws(IdentityError) {
+    private init(chain: [Certificate], key: PrivateKey) throws(CertificateError) {
         guard let leaf = chain.first else { throw .noCertificate }
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -74,33 +67,20 @@ public struct ClientIdentity: Sendable {
 
     /// Returns the same identity with other certificates to send after its own.
     public func sending(_ intermediates: [Certificate]) -> ClientIdentity {
-        ClientIdentity(self, intermediates)
-    }
-
-    /// The leaf stays, and so does the key's match with it.
-    private init(_ other: ClientIdentity, _ intermediates: [Certificate]) {
-        chain = Array(other.chain.prefix(1)) + intermediates
-        key = other.key
-        digest = Self.digest(of: chain)
+        var other = self
+        other.chain = Array(chain.prefix(1)) + intermediates
+        other.digest = Self.digest(of: other.chain)
+        return other
     }
 
     private static func digest(of chain: [Certificate]) -> [UInt8] {
         VerifiedChain.sha256(of: chain.flatMap { VerifiedChain.sha256(of: $0.der) })
     }
 
-    private static func read(_ path: String) throws(IdentityError) -> [UInt8] {
-        do throws(FileFault) { return try FileBytes.read(path) } catch {
-            throw .unreadable(path: path, reason: error.text)
-        }
-    }
-
     /// Makes one connection show the identity. Returns false if OpenSSL refuses it; the reason is then in its error
     /// queue.
     func install(in ssl: OpaquePointer?) -> Bool {
-        let stack = CertificateStack()
-        for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
-        guard let leaf = chain.first else { return false }
-        return unsafe SSL_use_cert_and_key(ssl, leaf.pointer, key.pointer, stack.handle, 1) == 1
+        withIntermediates { unsafe SSL_use_cert_and_key(ssl, chain.first?.pointer, key.pointer, $0, 1) } == 1
     }
 
     /// Makes the connections of a context show the identity.
@@ -108,15 +88,45 @@ public struct ClientIdentity: Sendable {
     /// - Parameter context: An `SSL_CTX`.
     func install(inContext context: OpaquePointer?) throws(TLSError) {
         ERR_clear_error()
+        let code = withIntermediates { stack in
+            unsafe SSL_CTX_use_cert_and_key(context, chain.first?.pointer, key.pointer, stack, 1)
+        }
+        guard code == 1 else { throw .identity(.refused(OpenSSLErrors.take().text)) }
+    }
+
+    /// Calls `body` with the certificates after the identity's own, as a `STACK_OF(X509)` that lives as long as the call.
+    private func withIntermediates(_ body: (OpaquePointer?) -> CInt) -> CInt {
         let stack = CertificateStack()
         for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
-        guard let leaf = chain.first,
-            unsafe SSL_CTX_use_cert_and_key(context, leaf.pointer, key.pointer, stack.handle, 1) == 1
-        else { throw .identity(.refused(OpenSSLErrors.take().text)) }
+        return withExtendedLifetime(stack) { unsafe body(stack.handle) }
     }
 }
 
 extension ClientIdentity: Hashable {
     public static func == (left: Self, right: Self) -> Bool { left.digest == right.digest }
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}
+
+/// A server's request for the client's certificate (RFC 8446 §4.3.2, RFC 5246 §7.4.4).
+public struct IdentityRequest: Hashable, Sendable {
+    /// The server that the client means to reach.
+    public let name: ServerName
+    /// The authorities whose certificates the server accepts, as distinguished names in DER. Empty: it does not say.
+    public let authorities: [[UInt8]]
+
+    /// Makes a request from its parts.
+    public init(name: ServerName, authorities: [[UInt8]]) {
+        self.name = name
+        self.authorities = authorities
+    }
+}
+
+/// The answer to ``TLSSession/Handshake/identity(_:)``.
+public enum IdentityAnswer: Hashable, Sendable {
+    /// The configuration decides: its identity is shown, or none.
+    case configured
+    /// This identity is shown.
+    case show(ClientIdentity)
+    /// The handshake fails.
+    case refuse(reason: String)
 }

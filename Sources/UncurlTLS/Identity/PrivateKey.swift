@@ -13,10 +13,10 @@ internal import CUncurlOpenSSL
     deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// Reads the first key of a PEM text: PKCS #8, encrypted or not, or an older form.
-    static func pem(_ text: [UInt8], password: String?) throws(IdentityError) -> PrivateKey {
+    static func pem(_ text: [UInt8], password: String?) throws(CertificateError) -> PrivateKey {
         let answer = PasswordAnswer(password)
         try checkIterations(of: blocks(of: text, password: answer))
-        let key = unsafe PEMReader.withBIO(text) { bio in
+        let key = unsafe Certificate.withBIO(text) { bio in
             unsafe PEM_read_bio_PrivateKey(bio, nil, PasswordAnswer.callback, answer.pointer)
         }
         if let key = unsafe key { return unsafe PrivateKey(adopting: key) }
@@ -29,9 +29,9 @@ internal import CUncurlOpenSSL
 
     /// Refuses encrypted keys (RFC 5958 §3) that ask for too many iterations in all: after a key of an algorithm that
     /// it does not know, OpenSSL decrypts the next one. Each block that has their form counts, whatever its label.
-    private static func checkIterations(of blocks: [[UInt8]]) throws(IdentityError) {
+    private static func checkIterations(of blocks: [[UInt8]]) throws(CertificateError) {
         var budget = DerivationBudget()
-        defer { OpenSSLErrors.forget() }
+        defer { ERR_clear_error() }
         for block in blocks {
             let encrypted = unsafe block.withUnsafeBufferPointer { buffer in
                 var cursor = buffer.baseAddress
@@ -47,7 +47,7 @@ internal import CUncurlOpenSSL
     /// left out if the password does not open it: a key in it may be encrypted once more.
     private static func blocks(of text: [UInt8], password: PasswordAnswer) -> [[UInt8]] {
         var blocks: [[UInt8]] = []
-        _ = unsafe PEMReader.each(in: text) { bio -> Bool in
+        _ = unsafe Certificate.eachBlock(of: text) { bio -> Bool in
             var name: UnsafeMutablePointer<CChar>? = nil
             var header: UnsafeMutablePointer<CChar>? = nil
             var data: UnsafeMutablePointer<UInt8>? = nil

@@ -48,16 +48,16 @@ internal import Glibc
         return bytes
     }
 
-    /// Returns `first` and `second` side by side. Together they must fit ``TLSRecord/maximumPlaintext``.
+    /// Returns `first` and `second` side by side. Together they must fit ``TLSVersion/maximumPlaintext``.
     func joined(_ first: Span<UInt8>, _ second: Span<UInt8>) -> UnsafeBufferPointer<UInt8> {
         let room: UnsafeMutablePointer<UInt8>
         if let joining = unsafe joining {
             unsafe room = joining
         } else {
-            unsafe room = .allocate(capacity: TLSRecord.maximumPlaintext)
+            unsafe room = .allocate(capacity: TLSVersion.maximumPlaintext)
             unsafe joining = unsafe room
         }
-        let whole = unsafe UnsafeMutableRawBufferPointer(start: room, count: TLSRecord.maximumPlaintext)
+        let whole = unsafe UnsafeMutableRawBufferPointer(start: room, count: TLSVersion.maximumPlaintext)
         unsafe first.withUnsafeBytes { unsafe whole.copyMemory(from: $0) }
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: whole[first.count...])
         unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }

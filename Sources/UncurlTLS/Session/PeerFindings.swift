@@ -16,11 +16,11 @@ struct PeerFindings {
     /// The question about the server in this handshake, with the response that the server stapled.
     private(set) var question: PeerTrust?
     /// The roots that verified the server, now or when the session resumed was made.
-    private(set) var anchors: TrustAnchors?
+    var anchors: TrustAnchors?
     /// The application protocol that the server chose though it was not offered.
     private(set) var strangeProtocol: String?
     /// The verified path, while the session waits for an OCSP response about its leaf.
-    private var pathToStaple: CertificateStack?
+    var pathToStaple: CertificateStack?
     /// Whether the rules decide about a stapled response. False after the user has accepted the server despite them.
     private var rulesCount = true
 
@@ -28,10 +28,6 @@ struct PeerFindings {
     var chain: VerifiedChain? {
         if case .decided(.success(let chain)) = verdict { chain } else { nil }
     }
-
-    mutating func stand(under anchors: TrustAnchors?) { self.anchors = anchors }
-
-    mutating func expect(stapleFor path: CertificateStack) { pathToStaple = path }
 
     mutating func note(strangeProtocol: String) { self.strangeProtocol = strangeProtocol }
 
@@ -55,7 +51,7 @@ struct PeerFindings {
     /// server is refused for it.
     mutating func judge(staple response: [UInt8]?, _ policy: VerificationPolicy) -> Bool {
         guard let path = pathToStaple.take() else { return true }
-        let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil)
+        let failure = policy.failure(ofStaple: response, path: path, at: nil)
         question = question?.stapled(response, failure)
         guard let failure, rulesCount else { return true }
         conclude(.failure(.untrusted(failure)))

@@ -27,14 +27,6 @@ struct Provenance: Sendable {
 ///      └────────────┴─────────────┴─────────▲      no session, or the answer is another
 /// ```
 struct ResumptionOffer {
-    enum Step {
-        case judge(PeerTrust)
-        case choose(IdentityRequest)
-        /// Offer the newest session that was made under these conditions, if there is one.
-        case propose(Provenance)
-        case none
-    }
-
     private enum State {
         case undecided
         case judging(Provenance, PeerTrust)
@@ -45,8 +37,10 @@ struct ResumptionOffer {
     private var state = State.undecided
     private var judged: (question: PeerTrust, verdict: TrustVerdict)?
     private var chosen: (wish: IdentityRequest, answer: IdentityAnswer)?
+    /// The conditions of the session to offer, once it is known that there may be one.
+    var proposal: Provenance?
     /// The session that the handshake offers to resume.
-    private(set) var offered: CachedSession?
+    var offered: CachedSession?
 
     /// Whether nothing has been decided or asked.
     var isUndecided: Bool {
@@ -63,36 +57,41 @@ struct ResumptionOffer {
     }
 
     /// - Parameter newest: The conditions of the newest session. Nil if there is none.
-    mutating func begin(_ newest: Provenance?) -> Step {
-        guard let newest else { return settle(.none) }
-        guard let question = newest.question else { return trusted(newest) }
+    mutating func begin(_ newest: Provenance?) {
+        state = .settled
+        guard let newest else { return }
+        guard let question = newest.question else { return trust(newest) }
         state = .judging(newest, question)
-        return .judge(question)
     }
 
-    /// Takes the user's verdict. Returns nil if it answers no open question.
-    mutating func decide(_ verdict: TrustVerdict) -> Step? {
-        guard case .judging(let provenance, let question) = state else { return nil }
+    /// Takes the user's verdict. Returns false if it answers no open question.
+    mutating func decide(_ verdict: TrustVerdict) -> Bool {
+        guard case .judging(let provenance, let question) = state else { return false }
+        state = .settled
         judged = (question, verdict)
-        switch question.outcome(verdict) {
-        case .success: return trusted(provenance)
-        case .failure: return settle(.none)
-        }
+        if case .success = question.outcome(verdict) { trust(provenance) }
+        return true
     }
 
     /// Takes the user's answer about the identity.
     ///
     /// - Parameter configured: The identity that ``IdentityAnswer/configured`` shows.
-    /// - Returns: nil if the answer belongs to no open question.
-    mutating func choose(_ answer: IdentityAnswer, configured: ClientIdentity?) -> Step? {
-        guard case .choosing(var provenance, let wish) = state else { return nil }
+    /// - Returns: false if the answer belongs to no open question.
+    mutating func choose(_ answer: IdentityAnswer, configured: ClientIdentity?) -> Bool {
+        guard case .choosing(var provenance, let wish) = state else { return false }
+        state = .settled
         chosen = (wish, answer)
         switch answer {
         case .configured: provenance.shown = configured?.digest
         case .show(let identity): provenance.shown = identity.digest
-        case .refuse: return settle(.none)
+        case .refuse: return true
         }
-        return settle(.propose(provenance))
+        proposal = provenance
+        return true
+    }
+
+    private mutating func trust(_ provenance: Provenance) {
+        if let wish = provenance.wish { state = .choosing(provenance, wish) } else { proposal = provenance }
     }
 
     /// Whether the user trusts the server, whatever the verifier's result.
@@ -106,21 +105,5 @@ struct ResumptionOffer {
     /// Returns the answer that the user has already given to the same request.
     func answer(to wish: IdentityRequest) -> IdentityAnswer? {
         chosen.flatMap { $0.wish == wish ? $0.answer : nil }
-    }
-
-    mutating func offer(_ session: CachedSession) { offered = session }
-
-    /// Withdraws the session from the offer. Returns it, or nil if none was offered.
-    mutating func withdraw() -> CachedSession? { offered.take() }
-
-    private mutating func trusted(_ provenance: Provenance) -> Step {
-        guard let wish = provenance.wish else { return settle(.propose(provenance)) }
-        state = .choosing(provenance, wish)
-        return .choose(wish)
-    }
-
-    private mutating func settle(_ step: Step) -> Step {
-        state = .settled
-        return step
     }
 }

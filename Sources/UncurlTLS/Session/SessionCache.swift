@@ -1,4 +1,5 @@
 internal import CUncurlOpenSSL
+internal import Glibc
 internal import Synchronization
 
 /// The sessions to resume of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. The
@@ -11,11 +12,8 @@ public final class SessionCache: Sendable {
     private let hostLimit: Int
     private let ticketsPerHost: Int
 
-    private struct Shelf {
-        /// The sessions of one peer, the newest last.
-        var sessions: [CachedSession] = []
-        var lastUse: UInt64 = 0
-    }
+    /// The sessions of one peer, the newest last.
+    private typealias Shelf = (sessions: [CachedSession], lastUse: UInt64)
 
     private struct State {
         var shelves: [String: Shelf] = [:]
@@ -84,8 +82,7 @@ public final class SessionCache: Sendable {
             guard generation == state.generation, session.isUsable else { return }
             SessionCache.settle(&state, anchors)
             state.clock &+= 1
-            var shelf = state.shelves.removeValue(forKey: key) ?? Shelf()
-            shelf.lastUse = state.clock
+            var shelf: Shelf = (state.shelves.removeValue(forKey: key)?.sessions ?? [], state.clock)
             let isForOneUse = session.isForOneUse
             shelf.sessions.removeAll { other in
                 // A server has one version. Of TLS 1.2, the newest of those sessions that are alike is enough.
@@ -115,5 +112,41 @@ public final class SessionCache: Sendable {
             guard let index = state.shelves.index(forKey: key) else { return }
             state.shelves.values[index].sessions.removeAll { $0 === session }
         }
+    }
+}
+
+/// A session of OpenSSL's, with what was known of the peer when it was made.
+///
+/// OpenSSL counts the references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection.
+/// So it may go from thread to thread.
+@safe final class CachedSession: Sendable {
+    private let address: UInt
+    let provenance: Provenance
+
+    /// Takes over one reference.
+    init(taking session: OpaquePointer, made provenance: Provenance) {
+        address = UInt(bitPattern: session)
+        self.provenance = provenance
+    }
+
+    deinit { unsafe SSL_SESSION_free(handle) }
+
+    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(handle) >= TLS1_3_VERSION }
+
+    /// Whether the session is not marked as spoilt, its lifetime has not passed, and its certificate has not expired
+    /// since.
+    var isUsable: Bool {
+        guard unsafe SSL_SESSION_is_resumable(handle) == 1 else { return false }
+        let age = unsafe time(nil) - SSL_SESSION_get_time(handle)
+        // OpenSSL reads a finer clock from 3.3 on: for some milliseconds, `time` may return the second before.
+        guard age >= -1, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
+        // The lifetime that the server promised. With 0, a server of TLS 1.2 did not say (RFC 5077 §3.3), and a ticket
+        // of TLS 1.3 must be discarded at once (RFC 8446 §4.6.1).
+        let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(handle)
+        guard hint == 0 ? !isForOneUse : age < Int(clamping: hint) else { return false }
+        guard let certificate = unsafe SSL_SESSION_get0_peer(handle) else { return true }
+        return unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
     }
 }

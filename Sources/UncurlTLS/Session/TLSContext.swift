@@ -27,7 +27,7 @@ public final class TLSContext: Sendable {
             minimum: configuration.minimumVersion,
             maximum: configuration.maximumVersion
         )
-        try AlgorithmOffer(configuration).install(in: owned)
+        try offerAlgorithms()
         try unsafe configuration.identity?.install(inContext: owned.handle)
         try setApplicationProtocols()
         setCallbacks()
@@ -35,10 +35,7 @@ public final class TLSContext: Sendable {
 
     /// The roots that verify servers now. Nil where servers are not verified, and before the roots are loaded.
     var currentAnchors: TrustAnchors? {
-        switch configuration.verification {
-        case .full: trust.anchors
-        case .none: nil
-        }
+        configuration.verifiesServers ? trust.anchors : nil
     }
 
     /// The context of the default configuration, made at its first use.
@@ -71,10 +68,10 @@ public final class TLSContext: Sendable {
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
         if configuration.allowsPostHandshakeIdentity { unsafe SSL_CTX_set_post_handshake_auth(context, 1) }
-        if configuration.identityDecision == .asks {
+        if configuration.asksAboutIdentity {
             unsafe SSL_CTX_set_cert_cb(context, { ssl, _ in unsafe TLSSession.chooseIdentity(ssl) }, nil)
         }
-        if configuration.stapling != .ignored {
+        if configuration.policy.stapling != .ignored {
             unsafe uncurl_ctx_request_staple(context) { ssl, _ in unsafe TLSSession.checkStaple(ssl) }
         }
         guard configuration.resumes else {
@@ -98,9 +95,9 @@ public final class TLSContext: Sendable {
 }
 
 /// The algorithms that a client offers.
-struct AlgorithmOffer {
+extension TLSContext {
     /// OpenSSL's default without static RSA, CBC with SHA-1 and DSA.
-    static let ciphers = "DEFAULT:!kRSA:!SHA1:!aDSS"
+    private static let ciphers = "DEFAULT:!kRSA:!SHA1:!aDSS"
 
     /// OpenSSL's default without DSA. A mark precedes each algorithm that a library may lack, which OpenSSL understands
     /// from 3.3 on.
@@ -115,24 +112,58 @@ struct AlgorithmOffer {
     private static let brainpool =
         ":?ecdsa_brainpoolP256r1tls13_sha256:?ecdsa_brainpoolP384r1tls13_sha384:?ecdsa_brainpoolP512r1tls13_sha512"
 
-    private let configuration: TLSConfiguration
-
-    init(_ configuration: TLSConfiguration) { self.configuration = configuration }
-
-    func install(in owned: OwnedContext) throws(TLSError) {
+    private func offerAlgorithms() throws(TLSError) {
         let allowsLegacy = configuration.allowsLegacyAlgorithms
         try owned.setCiphers(
             configuration.ciphers ?? (allowsLegacy ? nil : Self.ciphers),
             suites: configuration.cipherSuites
         )
-        defer { OpenSSLErrors.forget() }
+        defer { ERR_clear_error() }
         if !allowsLegacy {
             // A library without one of them keeps its own list: keys of DSA are not trusted in either case
-            // (``PathRules``).
+            // (`ruleFailure`).
             _ = Self.signatures.contains { unsafe uncurl_ctx_set_signatures(owned.handle, $0) == 1 }
         }
         if let groups = configuration.groups, unsafe uncurl_ctx_set_groups(owned.handle, groups) != 1 {
             throw .configuration("groups \(groups)")
         }
+    }
+}
+
+/// An `SSL_CTX` and what client and server contexts have in common. It does not change after its owner is made, so
+/// threads may share it.
+@safe final class OwnedContext: Sendable {
+    private let address: UInt
+
+    init(_ method: OpaquePointer?, minimum: TLSVersion, maximum: TLSVersion) throws(TLSError) {
+        guard minimum <= maximum else { throw .configuration("\(minimum) to \(maximum) is no range") }
+        guard isOpenSSLStarted, let context = unsafe SSL_CTX_new(method) else {
+            throw .configuration(OpenSSLErrors.take().text)
+        }
+        address = UInt(bitPattern: context)
+        guard unsafe uncurl_ctx_set_min_version(context, CInt(minimum.rawValue)) == 1,
+            unsafe uncurl_ctx_set_max_version(context, CInt(maximum.rawValue)) == 1
+        else { throw .configuration("\(minimum) to \(maximum)") }
+        // Debian compiles this level in, others do not. With it, RSA of 1024 bits and SHA-1 signatures are refused
+        // everywhere.
+        unsafe SSL_CTX_set_security_level(context, 2)
+        unsafe uncurl_ctx_set_common_options(context)
+        // Buffers are given back when a connection is parked, not with every record as SSL_MODE_RELEASE_BUFFERS does:
+        // that costs two pairs of malloc and free a request.
+        _ = unsafe uncurl_ctx_set_mode(context, Int(SSL_MODE_AUTO_RETRY) | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+        // OpenSSL's default callback asks on the terminal.
+        unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
+    }
+
+    deinit { unsafe SSL_CTX_free(handle) }
+
+    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    func setCiphers(_ list: String?, suites: String?) throws(TLSError) {
+        if let list, unsafe SSL_CTX_set_cipher_list(handle, list) != 1 { throw .configuration("ciphers \(list)") }
+        if let suites, unsafe SSL_CTX_set_ciphersuites(handle, suites) != 1 {
+            throw .configuration("cipher suites \(suites)")
+        }
+        ERR_clear_error()
     }
 }

@@ -16,7 +16,7 @@ public final class TLSServerContext: Sendable {
     public init(_ configuration: TLSServerConfiguration) throws(TLSError) {
         self.configuration = configuration
         clientAnchors = TrustAnchors(TLSServerContext.authorities(of: configuration.clientCertificate))
-        answer = try ApplicationProtocolAnswer(configuration.applicationProtocol)
+        answer = try ApplicationProtocolAnswer(configuration)
         owned = try TLSServerContext.make(configuration, configuration.certificate)
         var named: [String: OwnedContext] = [:]
         for (name, certificate) in configuration.certificatesByName {
@@ -74,7 +74,9 @@ public final class TLSServerContext: Sendable {
         in owned: OwnedContext
     ) throws(TLSError) {
         let identity: ClientIdentity
-        do throws(IdentityError) { identity = try ClientIdentity(pem: certificate.chain, key: certificate.key) } catch {
+        do throws(CertificateError) {
+            identity = try ClientIdentity(pem: certificate.chain, key: certificate.key)
+        } catch {
             throw .identity(error)
         }
         try unsafe identity.install(inContext: owned.handle)
@@ -90,14 +92,14 @@ public final class TLSServerContext: Sendable {
 
     static let clientPolicy: VerificationPolicy = {
         var policy = VerificationPolicy()
-        policy.purpose = .client
+        policy.isForClient = true
         return policy
     }()
 
     private static func authorities(of wish: TLSServerConfiguration.ClientCertificate) -> [Certificate] {
         switch wish {
         case .none: []
-        case .optional(let pem), .required(let pem): PEMReader.certificates(pem).certificates
+        case .optional(let pem), .required(let pem): Certificate.read(pem).certificates
         }
     }
 
@@ -158,13 +160,9 @@ public final class TLSServerContext: Sendable {
     private let address: UInt
 
     /// Returns nil for no answer.
-    init?(_ answer: TLSServerConfiguration.ApplicationProtocol) throws(TLSError) {
-        let name: String
-        switch answer {
-        case .ifOffered(let wanted): (name, isOnlyIfOffered) = (wanted, true)
-        case .always(let wanted): (name, isOnlyIfOffered) = (wanted, false)
-        case .none: return nil
-        }
+    init?(_ configuration: TLSServerConfiguration) throws(TLSError) {
+        guard let name = configuration.applicationProtocol else { return nil }
+        isOnlyIfOffered = !configuration.answersAnyOffer
         // RFC 7301 §3.1.
         guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
             throw .configuration("“\(name)” is no application protocol")

@@ -59,13 +59,20 @@ internal import CUncurlOpenSSL
     /// The input and output of OpenSSL's BIO, which keeps this address.
     private let wire: UnsafeMutablePointer<uncurl_wire>
     let output: CiphertextBuffer
-    let role: Role
+    /// What a client means to reach. Nil at a server.
+    private let client: Client?
+    /// A server's settings. Nil at a client.
+    let server: TLSServerContext?
     private(set) var state = State.handshaking
     private var findings = PeerFindings()
     private var identity = IdentityState.unknown
     private var offer = ResumptionOffer()
-    /// Plaintext that waits until the peer has ended a message; see ``write(_:_:)``.
-    private var delayed = DelayedPlaintext()
+    /// Plaintext that came to be encrypted while only part of a message from the peer is here: OpenSSL encrypts nothing
+    /// then (a TLS 1.3 ticket may come in several records).
+    private var delayed: [UInt8] = []
+    /// How many bytes of it there are before nothing more is taken until the peer has ended its message: enough for any
+    /// request's head, and for as much of an upload as a connection sends in a turn or two.
+    private static let delayedLimit = 256 * 1024
     /// The peer's first bytes, which are needed if the handshake fails.
     private var firstBytes = FirstBytes()
     /// The number of bytes written to answer the peer since its last byte of data.
@@ -91,7 +98,7 @@ internal import CUncurlOpenSSL
             sessionKey: "\(name) \(resumptionScope)",
             generation: context.sessions.generation
         )
-        try self.init(.client(client), context.owned, output)
+        try self.init(client, nil, context.owned, output)
         unsafe SSL_set_connect_state(ssl)
         if let indication = name.indication, unsafe uncurl_set_server_name(ssl, indication) != 1 {
             throw .invalidServerName(name.text)
@@ -101,14 +108,19 @@ internal import CUncurlOpenSSL
 
     /// Makes a server's connection.
     public convenience init(server context: TLSServerContext, output: CiphertextBuffer) throws(TLSError) {
-        try self.init(.server(context), context.owned, output)
+        try self.init(nil, context, context.owned, output)
         unsafe SSL_set_accept_state(ssl)
     }
 
-    private init(_ role: Role, _ context: OwnedContext, _ output: CiphertextBuffer) throws(TLSError) {
+    private init(
+        _ client: Client?,
+        _ server: TLSServerContext?,
+        _ context: OwnedContext,
+        _ output: CiphertextBuffer
+    ) throws(TLSError) {
         guard let ssl = unsafe SSL_new(context.handle) else { throw .outOfMemory }
         unsafe self.ssl = ssl
-        self.role = role
+        (self.client, self.server) = (client, server)
         self.output = output
         unsafe wire = .allocate(capacity: 1)
         unsafe wire.initialize(to: uncurl_wire(in: nil, in_left: 0, out: output.storage))
@@ -142,7 +154,7 @@ internal import CUncurlOpenSSL
         case .closed: throw .closed
         case .failed(let error): throw error
         }
-        if case .client(let client) = role, let question = prepareOffer(client) { return question }
+        if let client, let question = prepareOffer(client) { return question }
         firstBytes.note(input, from: offset)
         let code = feed(input, &offset) { unsafe uncurl_handshake(ssl) }
         switch code {
@@ -296,9 +308,9 @@ internal import CUncurlOpenSSL
 
     /// The bytes that one answer with a client certificate takes after the handshake, in addition to the limit.
     private var identityRoom: Int {
-        guard case .client(let client) = role else { return 0 }
-        let configuration = client.context.configuration
-        guard configuration.allowsPostHandshakeIdentity else { return 0 }
+        guard let configuration = client?.context.configuration, configuration.allowsPostHandshakeIdentity else {
+            return 0
+        }
         let configured = configuration.identity
         let shown = identity.given(configured: configured).shown ?? configured
         return shown?.chain.reduce(4 * 1024) { $0 + $1.der.count } ?? 0
@@ -417,9 +429,8 @@ extension TLSSession {
     /// Answers ``Handshake/identity(_:)``. The handshake continues with its next call. The answer is ignored if there
     /// is no such question.
     public func present(_ answer: IdentityAnswer) {
-        if case .client(let client) = role {
-            let configured = client.context.configuration.identity
-            if let step = offer.choose(answer, configured: configured) { return follow(step, client) }
+        if let client, offer.choose(answer, configured: client.context.configuration.identity) {
+            return propose(client)
         }
         guard case .asked(let wish) = identity else { return }
         identity = .decided(answer, wish)
@@ -429,7 +440,7 @@ extension TLSSession {
     /// handshake nothing stops: the server is shown the certificate that was decided in the handshake, or the
     /// configuration's.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
-        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
+        guard let session = unsafe TLSSession.of(ssl), let client = session.client else { return 1 }
         switch session.identity {
         case .unknown where session.isOpen: return 1
         case .unknown:
@@ -462,10 +473,7 @@ extension TLSSession {
 
     /// Why the handshake failed, if the reason is the decision about the identity.
     var identityFailure: TLSError? {
-        switch identity {
-        case .decided(.refuse(let reason), _): .identity(.refused(reason))
-        case .unknown, .asked, .decided(.configured, _), .decided(.show, _): nil
-        }
+        if case .decided(.refuse(let reason), _) = identity { .identity(.refused(reason)) } else { nil }
     }
 }
 
@@ -476,44 +484,27 @@ extension TLSSession {
     ///
     /// - Returns: false if the version is not TLS 1.3 or the state does not allow it.
     public func updateKeys(askingPeer: Bool) -> Bool {
-        switch state {
-        case .open, .peerClosed: break
-        case .handshaking, .closed, .failed: return false
-        }
-        uncurl_forget_errors()
         let kind = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
-        guard unsafe SSL_key_update(ssl, kind) == 1 else {
-            OpenSSLErrors.forget()
-            return false
-        }
-        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+        return sendMessage { unsafe SSL_key_update(ssl, kind) }
     }
 
     /// Writes one more TLS 1.3 ticket of a server to the output (RFC 8446 §4.6.1). It returns false in the same cases
     /// as ``updateKeys(askingPeer:)``.
-    public func sendTicket() -> Bool {
-        switch state {
-        case .open, .peerClosed: break
-        case .handshaking, .closed, .failed: return false
-        }
-        uncurl_forget_errors()
-        guard unsafe SSL_new_session_ticket(ssl) == 1 else {
-            OpenSSLErrors.forget()
-            return false
-        }
-        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
-    }
+    public func sendTicket() -> Bool { sendMessage { unsafe SSL_new_session_ticket(ssl) } }
 
     /// Asks the client of a server for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1). The message goes into the
     /// output. No client of this project complies. It returns false in the same cases as ``updateKeys(askingPeer:)``.
-    public func sendHelloRequest() -> Bool {
+    public func sendHelloRequest() -> Bool { sendMessage { unsafe uncurl_renegotiate(ssl) } }
+
+    /// Writes a message of the handshake protocol after the handshake.
+    private func sendMessage(_ begin: () -> CInt) -> Bool {
         switch state {
         case .open, .peerClosed: break
         case .handshaking, .closed, .failed: return false
         }
         uncurl_forget_errors()
-        guard unsafe uncurl_renegotiate(ssl) == 1 else {
-            OpenSSLErrors.forget()
+        guard begin() == 1 else {
+            ERR_clear_error()
             return false
         }
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
@@ -521,12 +512,8 @@ extension TLSSession {
 
     /// The name that the client indicated to this server (RFC 6066 §3).
     public var indicatedName: String? {
-        switch role {
-        case .client: return nil
-        case .server:
-            guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return nil }
-            return unsafe String(cString: name)
-        }
+        guard server != nil, let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return nil }
+        return unsafe String(cString: name)
     }
 }
 
@@ -535,16 +522,11 @@ extension TLSSession {
     /// Chooses the session to offer. Returns the question that the user must answer first. Nil if there is none, or
     /// none is left.
     func prepareOffer(_ client: Client) -> Handshake? {
-        if offer.isUndecided { follow(offer.begin(newest(client)), client) }
-        return offer.question
-    }
-
-    /// Takes the step that the offer has reached.
-    func follow(_ step: ResumptionOffer.Step, _ client: Client) {
-        switch step {
-        case .judge, .choose, .none: break
-        case .propose(let provenance): propose(provenance, client)
+        if offer.isUndecided {
+            offer.begin(newest(client))
+            propose(client)
         }
+        return offer.question
     }
 
     private func newest(_ client: Client) -> Provenance? {
@@ -552,24 +534,26 @@ extension TLSSession {
         return client.context.sessions.newest(client.sessionKey, under: client.context.currentAnchors)
     }
 
-    private func propose(_ provenance: Provenance, _ client: Client) {
+    /// Offers the session that the decisions so far lead to, if they lead to one.
+    private func propose(_ client: Client) {
         let anchors = client.context.currentAnchors
-        guard let session = client.context.sessions.take(client.sessionKey, under: anchors, made: provenance),
+        guard let provenance = offer.proposal.take(),
+            let session = client.context.sessions.take(client.sessionKey, under: anchors, made: provenance),
             unsafe SSL_set_session(ssl, session.handle) == 1
         else { return }
-        offer.offer(session)
-        findings.stand(under: anchors)
+        offer.offered = session
+        findings.anchors = anchors
     }
 
     /// Drops the offered session, which did not lead through a handshake: it is not tried again.
     func forgetOffered() {
-        guard case .client(let client) = role, let offered = offer.withdraw() else { return }
+        guard let client, let offered = offer.offered.take() else { return }
         client.context.sessions.remove(offered, client.sessionKey)
     }
 
     /// Keeps a ticket or session that has come. The result 1 keeps the reference.
     static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
-        guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
+        guard let owner = unsafe TLSSession.of(ssl), let client = owner.client,
             let session = unsafe session,
             let provenance = owner.provenance(client),
             // If there are new roots since then, this session belongs to the old ones.
@@ -581,10 +565,7 @@ extension TLSSession {
     }
 
     /// The digest of the identity that the server was shown; nil for none.
-    var shownIdentity: [UInt8]? {
-        guard case .client(let client) = role else { return nil }
-        return provenance(client)?.shown
-    }
+    var shownIdentity: [UInt8]? { client.flatMap(provenance)?.shown }
 
     /// Returns the conditions of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
@@ -597,21 +578,15 @@ extension TLSSession {
     /// configuration could make the pins stricter than when the session was made, but a check this cheap is made where
     /// it counts. A server that the user accepts is trusted in spite of the pins.
     func recheckPins() throws(TLSError) {
-        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1,
-            let offered = offer.offered, !offer.isAccepted
+        guard let client, unsafe SSL_session_reused(ssl) == 1, let offered = offer.offered, !offer.isAccepted,
+            let failure = Pin.failure(client.context.configuration.policy.pins, offered.provenance.chain)
         else { return }
-        guard let failure = Pin.failure(client.context.configuration.pins, offered.provenance.chain) else { return }
         throw refuse(.untrusted(failure))
     }
 }
 
 /// The peer that the session talks to, and OpenSSL's questions about it.
 extension TLSSession {
-    enum Role {
-        case client(Client)
-        case server(TLSServerContext)
-    }
-
     struct Client {
         let context: TLSContext
         let name: ServerName
@@ -624,7 +599,7 @@ extension TLSSession {
     /// Answers ``Handshake/trust(_:)``. The handshake continues with its next call. The answer is ignored if there is
     /// no such question.
     public func decide(_ verdict: TrustVerdict) {
-        if case .client(let client) = role, let step = offer.decide(verdict) { return follow(step, client) }
+        if let client, offer.decide(verdict) { return propose(client) }
         findings.decide(verdict)
     }
 
@@ -634,19 +609,7 @@ extension TLSSession {
         return unsafe Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
     }
 
-    var server: TLSServerContext? {
-        switch role {
-        case .client: nil
-        case .server(let context): context
-        }
-    }
-
-    var keyLog: KeyLog? {
-        switch role {
-        case .client(let client): client.context.configuration.keyLog
-        case .server: nil
-        }
-    }
+    var keyLog: KeyLog? { client?.context.configuration.keyLog }
 
     // MARK: Certificates
 
@@ -660,19 +623,7 @@ extension TLSSession {
             return 0
         }
         let others = unsafe X509_STORE_CTX_get0_untrusted(request)
-        switch (session.findings.verdict, session.role) {
-        case (.unknown, .client(let client)): unsafe session.examine(leaf, others, client)
-        case (.unknown, .server(let context)):
-            let verdict = unsafe PeerVerifier.verify(
-                leaf: leaf,
-                sent: CertificateStack(copying: others),
-                name: nil,
-                anchors: context.clientAnchors,
-                policy: TLSServerContext.clientPolicy
-            )
-            session.findings.conclude(verdict.map(\.chain).mapError(TLSError.untrusted))
-        case (.asked, _), (.decided, _): break
-        }
+        if case .unknown = session.findings.verdict { unsafe session.examine(leaf, others) }
         switch session.findings.verdict {
         case .unknown, .asked:
             unsafe uncurl_set_retry_verify(ssl)
@@ -686,22 +637,30 @@ extension TLSSession {
         }
     }
 
+    private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?) {
+        if let client { return unsafe examine(leaf, others, client) }
+        guard let server else { return }
+        let verdict = unsafe PeerVerifier.verify(
+            leaf: leaf,
+            sent: CertificateStack(copying: others),
+            name: nil,
+            anchors: server.clientAnchors,
+            policy: TLSServerContext.clientPolicy
+        )
+        findings.conclude(verdict.map(\.chain).mapError(TLSError.untrusted))
+    }
+
     /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
         let verdict: Result<VerifiedChain, TLSTrustFailure>
-        switch configuration.verification {
-        case .none:
-            // Anyone can send an authority's certificate along, but only the authority can have signed with its key.
-            let linked = unsafe PeerVerifier.linked(TLSSession.certificates(leaf, others))
-            verdict = Pin.failure(configuration.pins, linked).map { .failure($0) } ?? .success(linked)
-        case .full:
+        if configuration.verifiesServers {
             let store = client.context.trust
             guard let anchors = store.anchors else {
                 if let failure = store.failure { findings.conclude(.failure(.roots(failure))) }
                 return
             }
-            findings.stand(under: anchors)
+            findings.anchors = anchors
             verdict = unsafe PeerVerifier.verify(
                 leaf: leaf,
                 sent: CertificateStack(copying: others),
@@ -710,25 +669,24 @@ extension TLSSession {
                 policy: configuration.policy
             ).map { found in
                 // With TLS 1.2, the stapled response comes later than the certificates.
-                if configuration.stapling != .ignored { findings.expect(stapleFor: found.path) }
+                if configuration.policy.stapling != .ignored { findings.pathToStaple = found.path }
                 return found.chain
             }
+        } else {
+            // Anyone can send an authority's certificate along, but only the authority can have signed with its key.
+            let linked = unsafe PeerVerifier.linked(TLSSession.certificates(leaf, others))
+            verdict = Pin.failure(configuration.policy.pins, linked).map { .failure($0) } ?? .success(linked)
         }
-        switch configuration.trustDecision {
-        case .builtIn:
-            findings.conclude(verdict.mapError(TLSError.untrusted))
-        case .asks:
-            let sent = unsafe TLSSession.certificates(leaf, others)
-            let question = unsafe PeerTrust(
-                name: client.name,
-                sent: sent,
-                verdict: verdict,
-                presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
-                stapledResponse: stapledResponse
-            )
-            findings.ask(question)
-            if let verdict = offer.verdict(on: question) { findings.decide(verdict) }
-        }
+        guard configuration.asksAboutTrust else { return findings.conclude(verdict.mapError(TLSError.untrusted)) }
+        let question = unsafe PeerTrust(
+            name: client.name,
+            sent: TLSSession.certificates(leaf, others),
+            verdict: verdict,
+            presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+            stapledResponse: stapledResponse
+        )
+        findings.ask(question)
+        if let verdict = offer.verdict(on: question) { findings.decide(verdict) }
     }
 
     /// Returns the certificates, the leaf first and once. OpenSSL puts it at the start of the chain that it passes on.
@@ -746,7 +704,7 @@ extension TLSSession {
     /// Checks the stapled response. OpenSSL calls it when the server's first flight is complete, with such a response
     /// or without. The result 0 refuses the server.
     static func checkStaple(_ ssl: OpaquePointer?) -> CInt {
-        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
+        guard let session = unsafe TLSSession.of(ssl), let client = session.client else { return 1 }
         let policy = client.context.configuration.policy
         return session.findings.judge(staple: session.stapledResponse, policy) ? 1 : 0
     }
@@ -789,12 +747,9 @@ extension TLSSession {
     }
 
     private var chain: VerifiedChain? {
-        switch role {
-        case .client: return findings.chain ?? offer.offered?.provenance.chain
-        case .server:
-            guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
-            return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
-        }
+        if client != nil { return findings.chain ?? offer.offered?.provenance.chain }
+        guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
+        return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
     }
 }
 
@@ -812,15 +767,20 @@ extension TLSSession {
         case .failed(let error): throw error
         }
         guard delayed.isEmpty else {
-            guard !delayed.isFull else { return 0 }
-            delayed.append(first, from: 0)
-            delayed.append(second, from: 0)
+            guard delayed.count < TLSSession.delayedLimit else { return 0 }
+            delay(first, from: 0)
+            delay(second, from: 0)
             return first.count + second.count
         }
         let taken = try encrypt(first, second)
-        delayed.append(first, from: taken)
-        delayed.append(second, from: max(0, taken - first.count))
+        delay(first, from: taken)
+        delay(second, from: max(0, taken - first.count))
         return first.count + second.count
+    }
+
+    private func delay(_ bytes: Span<UInt8>, from start: Int) {
+        guard start < bytes.count else { return }
+        unsafe bytes.extracting(droppingFirst: start).withUnsafeBufferPointer { unsafe delayed += $0 }
     }
 
     /// Encrypts what OpenSSL takes now.
@@ -828,13 +788,13 @@ extension TLSSession {
         if second.isEmpty {
             return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
         }
-        guard first.count < TLSRecord.maximumPlaintext else {
+        guard first.count < TLSVersion.maximumPlaintext else {
             let taken = try encrypt(first, Span())
             guard taken > 0 else { return 0 }
             return try taken + encrypt(second, Span())
         }
         if first.isEmpty { return try encrypt(second, Span()) }
-        let shared = min(second.count, TLSRecord.maximumPlaintext - first.count)
+        let shared = min(second.count, TLSVersion.maximumPlaintext - first.count)
         let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
         guard taken > 0, shared < second.count else { return taken }
         return try taken + encrypt(second.extracting(droppingFirst: shared), Span())
@@ -858,7 +818,7 @@ extension TLSSession {
         case .open, .peerClosed: break
         case .handshaking, .closed, .failed: return
         }
-        let waiting = delayed.bytes
-        if try encrypt(waiting.span, Span()) > 0 { delayed = DelayedPlaintext() }
+        let waiting = delayed
+        if try encrypt(waiting.span, Span()) > 0 { delayed = [] }
     }
 }

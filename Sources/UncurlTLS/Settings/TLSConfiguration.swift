@@ -1,32 +1,7 @@
+internal import Glibc
+
 /// How a client's connections are secured. It is a value: a ``TLSContext`` is made from it once and shared.
 public struct TLSConfiguration: Sendable {
-    /// Whether the server's certificate is verified.
-    public enum Verification: Hashable, Sendable {
-        /// The chain, the name, the dates and the pins must all be right.
-        case full
-        /// Any certificate passes. Pins are still checked.
-        case none
-    }
-
-    /// What decides on a server's certificate.
-    public enum TrustDecision: Hashable, Sendable {
-        /// The verifier's verdict decides.
-        case builtIn
-        /// Every handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session has an answer: a full
-        /// handshake with the server's certificates, a handshake that would resume a session before its first byte,
-        /// with the session's.
-        case asks
-    }
-
-    /// What decides on the certificate that is shown to a server that asks for one.
-    public enum IdentityDecision: Hashable, Sendable {
-        /// ``TLSConfiguration/identity`` is shown, or none.
-        case configured
-        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session has an
-        /// answer. So does a handshake that would resume a session whose server had asked.
-        case asks
-    }
-
     /// The oldest version that is allowed.
     public var minimumVersion = TLSVersion.v1_2
     /// The newest version that is allowed.
@@ -46,19 +21,24 @@ public struct TLSConfiguration: Sendable {
 
     /// The authorities that servers' chains must end in.
     public var roots = TrustRoots.system
-    /// Whether servers' certificates are verified.
-    public var verification = Verification.full
-    /// Whether the program is asked about each server.
-    public var trustDecision = TrustDecision.builtIn
-    /// The pins, of which one must match. Empty for no pinning.
-    public var pins: [Pin] = []
+    /// Whether the chain, the name and the dates of servers' certificates must be right. If not, any certificate passes
+    /// whose pins match.
+    public var verifiesServers = true
+    /// The conditions for servers' certificates, pins among them.
+    public var policy = VerificationPolicy()
+    /// Whether every handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session has an answer: a full
+    /// handshake with the server's certificates, a handshake that would resume a session before its first byte, with
+    /// the session's. If not, the verifier's verdict decides.
+    public var asksAboutTrust = false
     /// The certificate and key that are shown to servers that ask for a client certificate.
     public var identity: ClientIdentity?
-    /// What decides on the certificate that is shown.
-    public var identityDecision = IdentityDecision.configured
+    /// Whether a handshake whose server asks for a certificate stops at ``TLSSession/Handshake/identity(_:)`` until the
+    /// session has an answer. So does a handshake that would resume a session whose server had asked. If not,
+    /// ``identity`` is shown, or none.
+    public var asksAboutIdentity = false
     /// Whether servers may ask for the client certificate after the handshake, in the middle of a connection (RFC 8446
     /// §4.6.2). This is for TLS 1.3 alone. The client shows the certificate that it showed in the handshake, or else
-    /// ``identity``. The program is not asked then, whatever ``identityDecision`` is.
+    /// ``identity``. The program is not asked then, whatever ``asksAboutIdentity`` is.
     public var allowsPostHandshakeIdentity = false
 
     /// Whether ALPN (RFC 7301) offers HTTP/1.1 to servers. False for any other protocol.
@@ -74,16 +54,6 @@ public struct TLSConfiguration: Sendable {
     /// The file where secrets are written for a protocol analyser.
     public var keyLog: KeyLog?
 
-    /// The revocation lists. If there are any, each certificate of a chain, except the root that signs the lists, must
-    /// be covered by one.
-    public var revocationLists: RevocationLists?
-    /// Whether the server is asked to staple an OCSP response, and must do so.
-    public var stapling = VerificationPolicy.Stapling.ignored
-    /// Whether RFC 5280 is applied to the letter. This refuses corporate and even public roots.
-    public var isStrict = false
-    /// The most certificates between the server's own and the trusted one; see ``VerificationPolicy/maximumDepth``.
-    public var maximumDepth = VerificationPolicy.defaultDepth
-
     /// Makes a configuration with the properties' initial values.
     public init() {}
 
@@ -91,17 +61,40 @@ public struct TLSConfiguration: Sendable {
     /// that a server wants to see.
     public static var asking: TLSConfiguration {
         var configuration = TLSConfiguration()
-        (configuration.trustDecision, configuration.identityDecision) = (.asks, .asks)
+        (configuration.asksAboutTrust, configuration.asksAboutIdentity) = (true, true)
         return configuration
     }
+}
 
-    var policy: VerificationPolicy {
-        var policy = VerificationPolicy()
-        policy.pins = pins
-        policy.revocationLists = revocationLists
-        policy.stapling = stapling
-        policy.isStrict = isStrict
-        policy.maximumDepth = maximumDepth
-        return policy
+/// A file of TLS secrets in the format of SSLKEYLOGFILE, which lets a protocol analyser decrypt recorded traffic.
+///
+/// The file is opened for appending and for its owner alone. A line is one `write`, so that several processes may share
+/// the file. The environment is not read unless ``fromEnvironment()`` is called.
+public final class KeyLog: Sendable {
+    /// The path of the file.
+    public let path: String
+    private let descriptor: CInt
+
+    /// Opens the file for appending. If it does not exist, it is made for its owner alone.
+    public init(path: String) throws(TLSError) {
+        self.path = path
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw unsafe .configuration("key log \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens the file that SSLKEYLOGFILE names. Returns nil where the variable is not set or empty.
+    public static func fromEnvironment() throws(TLSError) -> KeyLog? {
+        guard let value = unsafe getenv("SSLKEYLOGFILE"), unsafe value.pointee != 0 else { return nil }
+        return try unsafe KeyLog(path: String(cString: value))
+    }
+
+    /// Appends a line, given without its end. A full disk loses the line, but must not fail the handshake.
+    func append(_ line: UnsafePointer<CChar>) {
+        let bytes = unsafe Array(UnsafeRawBufferPointer(start: line, count: strlen(line))) + [0x0A]
+        _ = unsafe write(descriptor, bytes, bytes.count)
     }
 }

@@ -24,24 +24,16 @@ public struct TLSServerConfiguration: Sendable {
         case required([UInt8])
     }
 
-    /// The answer to a client's ALPN offer (RFC 7301).
-    public enum ApplicationProtocol: Hashable, Sendable {
-        /// The protocol, for clients that offer it.
-        case ifOffered(String)
-        /// The protocol, whatever was offered, which no server may do (RFC 7301 §3.2).
-        case always(String)
-        /// No ALPN answer.
-        case none
-    }
-
     /// The certificate for clients that indicate no name of ``certificatesByName``.
     public var certificate: Certificate
     /// The certificates for clients that indicate one of these names.
     public var certificatesByName: [String: Certificate] = [:]
     /// The certificate that clients are asked for.
     public var clientCertificate = ClientCertificate.none
-    /// The answer to clients' ALPN offers.
-    public var applicationProtocol = ApplicationProtocol.ifOffered("http/1.1")
+    /// The answer to clients that offer this protocol by ALPN (RFC 7301). Nil for no answer.
+    public var applicationProtocol: String? = "http/1.1"
+    /// Whether all clients get that answer, whatever they offered, which no server may do (RFC 7301 §3.2).
+    public var answersAnyOffer = false
     /// The oldest version that is allowed.
     public var minimumVersion = TLSVersion.v1_2
     /// The newest version that is allowed.
@@ -49,7 +41,7 @@ public struct TLSServerConfiguration: Sendable {
     /// The cipher list of TLS 1.2, in OpenSSL's notation.
     public var ciphers: String?
     /// The longest record that is sent, 512 to 16,384 bytes. A longer handshake message is cut in two.
-    public var recordSize = TLSRecord.maximumPlaintext
+    public var recordSize = TLSVersion.maximumPlaintext
     /// The number of TLS 1.3 tickets a handshake. With 0 there is no resumption in either version.
     public var tickets = 2
 

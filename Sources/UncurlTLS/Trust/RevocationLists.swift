@@ -13,8 +13,8 @@ internal import CUncurlOpenSSL
     /// Reads lists.
     ///
     /// - Parameter bytes: Lists in PEM, any number of them, or one in DER.
-    public init(_ bytes: [UInt8]) throws(RevocationListError) {
-        let (lists, faults) = unsafe PEMReader.revocationLists(bytes)
+    public init(_ bytes: [UInt8]) throws(CertificateError) {
+        let (lists, faults) = unsafe Certificate.readRevocationLists(bytes)
         let stack = unsafe uncurl_new_crls()
         var taken = 0
         unsafe lists.forEach { list in
@@ -22,34 +22,14 @@ internal import CUncurlOpenSSL
         }
         address = UInt(bitPattern: stack)
         count = taken
-        if let fault = faults.first { throw .malformed(fault) }
-        if taken == 0 { throw .none }
+        if let fault = faults.first { throw .malformedRevocationList(fault) }
+        if taken == 0 { throw .noRevocationList }
     }
 
     /// Reads the lists of a file, which blocks.
-    public convenience init(file path: String) throws(RevocationListError) {
-        let bytes: [UInt8]
-        do throws(FileFault) { bytes = try FileBytes.read(path) } catch { throw .unreadable(path, error.text) }
-        try self.init(bytes)
+    public convenience init(file path: String) throws(CertificateError) {
+        try self.init(FileBytes.readNamed(path))
     }
 
     deinit { unsafe uncurl_free_crls(stack) }
-}
-
-/// Why revocation lists cannot be used.
-public enum RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file of that path cannot be read. The second text says why.
-    case unreadable(String, String)
-    /// The text holds no list.
-    case none
-    /// A list cannot be read, in OpenSSL's words.
-    case malformed(String)
-
-    public var description: String {
-        switch self {
-        case .unreadable(let path, let why): "\(path): \(why)"
-        case .none: "there is no revocation list in it"
-        case .malformed(let why): "the revocation list cannot be read: \(why)"
-        }
-    }
 }

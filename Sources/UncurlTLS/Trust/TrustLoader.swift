@@ -2,10 +2,21 @@ internal import Glibc
 
 /// Reads the certificates of ``TrustRoots``. It blocks.
 struct TrustLoader {
-    /// The places of the system's roots. They are a parameter, so that tests need no environment of their own.
+    /// The places where distributions keep their roots, in the order of search, which ends at the first place that has
+    /// a root. They are a parameter, so that tests need no environment of their own.
     struct Surroundings: Sendable {
-        var files = SystemRoots.files
-        var directories = SystemRoots.directories
+        var files = [
+            // Debian, Ubuntu, Arch, Alpine, Gentoo, NixOS
+            "/etc/ssl/certs/ca-certificates.crt",
+            // Fedora, RHEL and kin
+            "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+            "/etc/pki/tls/certs/ca-bundle.crt",
+            // SUSE
+            "/etc/ssl/ca-bundle.pem",
+            // Alpine, the BSDs
+            "/etc/ssl/cert.pem",
+        ]
+        var directories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
         /// The values of SSL_CERT_FILE and SSL_CERT_DIR, with OpenSSL's meaning. The latter is a list with colons.
         var certificateFile: String?
         var certificateDirectories: String?
@@ -29,8 +40,8 @@ struct TrustLoader {
 
     private(set) var certificates: [Certificate] = []
     /// The files and directories that were read, in their state before the read.
-    private(set) var states: [String: FileState?] = [:]
-    private var attempts: [TrustStoreError.Attempt] = []
+    private(set) var states: [String: [Int]?] = [:]
+    private var attempts: [String] = []
     /// Whether a place could not be read for the moment. What the others hold would be a part of the roots.
     private var isIncomplete = false
     private let surroundings: Surroundings
@@ -87,13 +98,13 @@ struct TrustLoader {
     /// - Parameter forgiving: Whether a damaged certificate is skipped: one must not cost a system all of its roots. In
     ///   a file that the caller named it is an error.
     private mutating func take(_ bytes: [UInt8], from path: String, forgiving: Bool) -> Bool {
-        let found = PEMReader.certificates(bytes)
+        let found = Certificate.read(bytes)
         if !forgiving, let fault = found.faults.first {
-            attempts.append(.init(path: path, reason: "a certificate in it cannot be read: \(fault)"))
+            attempts.append("\(path): a certificate in it cannot be read: \(fault)")
             return false
         }
         if found.certificates.isEmpty {
-            attempts.append(.init(path: path, reason: "there is no certificate in it"))
+            attempts.append("\(path): there is no certificate in it")
             return false
         }
         certificates += found.certificates
@@ -115,18 +126,18 @@ struct TrustLoader {
             let file = path + "/" + name
             states[file] = .some(FileBytes.state(file))
             do throws(FileFault) {
-                certificates += PEMReader.certificates(try FileBytes.read(file)).certificates
+                certificates += Certificate.read(try FileBytes.read(file)).certificates
             } catch {
                 if error.mayPass { note(error, at: file) }
             }
         }
         if certificates.count > before { return true }
-        attempts.append(.init(path: path, reason: "there is no certificate in it"))
+        attempts.append("\(path): there is no certificate in it")
         return false
     }
 
     private mutating func note(_ fault: FileFault, at path: String) {
-        attempts.append(.init(path: path, reason: fault.text))
+        attempts.append("\(path): \(fault.text)")
         if fault.mayPass { isIncomplete = true }
     }
 
@@ -141,20 +152,4 @@ struct TrustLoader {
     private static func isCertificate(_ name: String) -> Bool {
         [".pem", ".crt", ".cer"].contains { name.hasSuffix($0) }
     }
-}
-
-/// Where distributions keep their roots, in the order of search, which ends at the first place that has a root.
-enum SystemRoots {
-    static let files = [
-        // Debian, Ubuntu, Arch, Alpine, Gentoo, NixOS
-        "/etc/ssl/certs/ca-certificates.crt",
-        // Fedora, RHEL and kin
-        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        // SUSE
-        "/etc/ssl/ca-bundle.pem",
-        // Alpine, the BSDs
-        "/etc/ssl/cert.pem",
-    ]
-    static let directories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 }

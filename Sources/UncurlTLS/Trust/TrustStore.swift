@@ -1,3 +1,4 @@
+internal import CUncurlOpenSSL
 internal import Synchronization
 
 /// The roots of one ``TrustRoots``, loaded once a process and kept while they are used.
@@ -12,21 +13,13 @@ public final class TrustStore: Sendable {
     /// The roots that it loads.
     public let roots: TrustRoots
     private let surroundings: TrustLoader.Surroundings
-    private let state = Mutex(State.empty)
+    /// The result of the last load. Nil before it, and while it is made again after a failure.
+    private let state = Mutex<Result<Loaded, TrustStoreError>?>(nil)
     /// The lock that is held while files are read: a second caller waits for the first one's result.
     private let reading = Mutex(())
 
-    private enum State {
-        case empty
-        case failed(TrustStoreError)
-        case loaded(Loaded)
-    }
-
-    private struct Loaded {
-        var anchors: TrustAnchors
-        var files: [String: FileState?]
-        var looked: ContinuousClock.Instant
-    }
+    /// The roots, the states of their files, and when those were looked at.
+    private typealias Loaded = (anchors: TrustAnchors, files: [String: [Int]?], looked: ContinuousClock.Instant)
 
     /// The interval between two looks at the files. Bundles are replaced once in months, and a look costs system calls.
     public static let refreshInterval = Duration.seconds(300)
@@ -58,23 +51,13 @@ public final class TrustStore: Sendable {
 
     /// Why the last ``load()`` failed. Nil before it and after a success.
     public var failure: TrustStoreError? {
-        state.withLock { state in
-            switch state {
-            case .failed(let error): error
-            case .empty, .loaded: nil
-            }
-        }
+        state.withLock { if case .failure(let error) = $0 { error } else { nil } }
     }
 
     /// The loaded roots. Nil until they are loaded.
-    public var anchors: TrustAnchors? {
-        state.withLock { state in
-            switch state {
-            case .loaded(let loaded): loaded.anchors
-            case .empty, .failed: nil
-            }
-        }
-    }
+    public var anchors: TrustAnchors? { loaded?.anchors }
+
+    private var loaded: Loaded? { state.withLock { try? $0?.get() } }
 
     /// Reads the roots unless they are loaded. It blocks. After a failure it tries again.
     @discardableResult
@@ -82,14 +65,9 @@ public final class TrustStore: Sendable {
         reading.withLock { _ in
             if let anchors { return .success(anchors) }
             // Handshakes wait for this attempt; otherwise they would fail with the last one's reason.
-            state.withLock { $0 = .empty }
+            state.withLock { $0 = nil }
             let result = read()
-            state.withLock { state in
-                switch result {
-                case .success(let loaded): state = .loaded(loaded)
-                case .failure(let error): state = .failed(error)
-                }
-            }
+            state.withLock { $0 = result }
             return result.map(\.anchors)
         }
     }
@@ -97,11 +75,11 @@ public final class TrustStore: Sendable {
     /// Returns true at most once in ``refreshInterval``. The caller that gets it must call ``refresh()`` off the loop.
     public func claimRefresh(now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { state in
-            guard case .loaded(var loaded) = state, !loaded.files.isEmpty,
+            guard case .success(var loaded) = state, !loaded.files.isEmpty,
                 now - loaded.looked >= Self.refreshInterval
             else { return false }
             loaded.looked = now
-            state = .loaded(loaded)
+            state = .success(loaded)
             return true
         }
     }
@@ -111,20 +89,13 @@ public final class TrustStore: Sendable {
     /// roots.
     ///
     /// - Returns: whether the roots are new.
-    /// - Returns: whether the roots are new.
     @discardableResult
     public func refresh() -> Bool {
         reading.withLock { _ in
-            let files = state.withLock { state -> [String: FileState?] in
-                switch state {
-                case .loaded(let loaded): loaded.files
-                case .empty, .failed: [:]
-                }
-            }
-            guard files.contains(where: { FileBytes.state($0.key) != $0.value }),
+            guard let files = loaded?.files, files.contains(where: { FileBytes.state($0.key) != $0.value }),
                 case .success(let loaded) = read()
             else { return false }
-            state.withLock { $0 = .loaded(loaded) }
+            state.withLock { $0 = .success(loaded) }
             return true
         }
     }
@@ -132,10 +103,77 @@ public final class TrustStore: Sendable {
     private func read() -> Result<Loaded, TrustStoreError> {
         do throws(TrustStoreError) {
             let loader = try TrustLoader.load(roots, surroundings)
-            let anchors = TrustAnchors(loader.certificates)
-            return .success(Loaded(anchors: anchors, files: loader.states, looked: .now))
+            return .success((TrustAnchors(loader.certificates), loader.states, .now))
         } catch {
             return .failure(error)
         }
     }
+}
+
+/// The trusted authorities: those of the system, of files, of directories, of certificates in memory, or any of them
+/// together. Files are read when a ``TrustStore`` loads, not before.
+public struct TrustRoots: Hashable, Sendable {
+    /// Where roots come from.
+    public enum Source: Hashable, Sendable {
+        /// The distribution's roots, and those that SSL_CERT_FILE and SSL_CERT_DIR name, found as ``TrustStore``
+        /// describes.
+        case system
+        /// Certificates in PEM, any number, or one in DER.
+        case file(String)
+        /// The directory's files that `openssl rehash` has named or, if there are none, those ending in .pem, .crt or
+        /// .cer.
+        case directory(String)
+        /// Certificates in PEM.
+        case pem([UInt8])
+    }
+
+    /// The sources, whose roots are all trusted. If it is empty, no server is trusted.
+    public var sources: [Source]
+
+    /// Makes the roots of all these sources together.
+    public init(_ sources: [Source]) { self.sources = sources }
+
+    /// The roots of the distribution.
+    public static let system = TrustRoots([.system])
+    /// Returns the certificates of one file.
+    public static func file(_ path: String) -> TrustRoots { TrustRoots([.file(path)]) }
+    /// Returns the certificates of one folder.
+    public static func directory(_ path: String) -> TrustRoots { TrustRoots([.directory(path)]) }
+    /// Returns the certificates of a PEM text.
+    public static func pem(_ text: [UInt8]) -> TrustRoots { TrustRoots([.pem(text)]) }
+    /// Returns the certificates of a PEM text.
+    public static func pem(_ text: String) -> TrustRoots { TrustRoots([.pem(Array(text.utf8))]) }
+
+    /// Returns the roots of both together.
+    public static func + (left: TrustRoots, right: TrustRoots) -> TrustRoots {
+        TrustRoots(left.sources + right.sources)
+    }
+}
+
+/// The loaded roots: one `X509_STORE`. It does not change after its initialisation, so threads may share it.
+@safe public final class TrustAnchors: Sendable {
+    private let address: UInt
+    /// The number of roots, without repetitions.
+    public let count: Int
+
+    /// OpenSSL's store, borrowed from this object.
+    var store: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    /// Makes a store of roots. Without any root, no server is trusted.
+    public init(_ certificates: [Certificate]) {
+        let store = unsafe X509_STORE_new()
+        address = UInt(bitPattern: store)
+        var seen = Set<[UInt8]>()
+        for one in certificates {
+            guard let pointer = unsafe one.pointer, unsafe seen.insert(VerifiedChain.digest(of: pointer)).inserted
+            else {
+                continue
+            }
+            _ = unsafe X509_STORE_add_cert(store, pointer)
+        }
+        count = seen.count
+        ERR_clear_error()
+    }
+
+    deinit { unsafe X509_STORE_free(store) }
 }

@@ -1,25 +1,26 @@
 internal import CUncurlOpenSSL
 
 /// Rules for a whole path that OpenSSL does not have. A path that OpenSSL has verified must pass them too.
-enum PathRules {
-    /// - Parameters:
-    ///   - path: The verified path, the leaf first.
-    ///   - maximumDepth: the most certificates between the leaf and the anchor, without those that are self-issued.
-    static func failure(_ path: CertificateStack, maximumDepth: Int, isStrict: Bool) -> TLSTrustFailure? {
-        if let failure = depthFailure(path, maximumDepth) { return failure }
+extension CertificateStack {
+    /// Returns what is wrong with this verified path, the leaf first.
+    ///
+    /// - Parameter maximumDepth: the most certificates between the leaf and the anchor, without those that are
+    ///   self-issued.
+    func ruleFailure(maximumDepth: Int, isStrict: Bool) -> TLSTrustFailure? {
+        if let failure = depthFailure(maximumDepth) { return failure }
         var constraints = DNSConstraints()
         // The loop goes from the anchor down: constraints apply to the certificates below them.
-        for depth in (0..<path.count).reversed() {
-            guard let certificate = unsafe path[depth] else { continue }
+        for depth in (0..<count).reversed() {
+            guard let certificate = unsafe self[depth] else { continue }
             let reason =
-                unsafe keyFault(certificate) ?? nameFault(certificate, depth, constraints)
-                ?? constraintFault(certificate, depth, &constraints, isStrict)
+                unsafe Self.keyFault(certificate) ?? Self.nameFault(certificate, depth, constraints)
+                ?? Self.constraintFault(certificate, depth, &constraints, isStrict)
             guard let reason else { continue }
             return unsafe TLSTrustFailure(
                 reason: reason,
                 depth: depth,
                 subject: CertificateFacts.text(X509_get_subject_name(certificate)),
-                code: code(reason)
+                code: Self.code(reason)
             )
         }
         return nil
@@ -30,12 +31,12 @@ enum PathRules {
         unsafe X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
     }
 
-    private static func depthFailure(_ path: CertificateStack, _ most: Int) -> TLSTrustFailure? {
-        var count = 0
-        for depth in 1..<max(path.count - 1, 1) {
-            guard let certificate = unsafe path[depth], unsafe !isSelfIssued(certificate) else { continue }
-            count += 1
-            guard count > most else { continue }
+    private func depthFailure(_ most: Int) -> TLSTrustFailure? {
+        var above = 0
+        for depth in 1..<max(count - 1, 1) {
+            guard let certificate = unsafe self[depth], unsafe !Self.isSelfIssued(certificate) else { continue }
+            above += 1
+            guard above > most else { continue }
             return unsafe TLSTrustFailure(
                 reason: .chainTooLong,
                 depth: depth,
@@ -70,8 +71,8 @@ enum PathRules {
     ) -> TLSTrustFailure.Reason? {
         guard constraints.isAny else { return nil }
         if unsafe depth > 0 && isSelfIssued(certificate) { return nil }
-        let faults = unsafe AlternativeName.hosts(of: certificate).lazy.compactMap { constraints.fault($0) }
-        return faults.first == nil ? nil : .nameConstraints
+        let names = unsafe AlternativeName.hosts(of: certificate)
+        return names.allSatisfy { constraints.allow($0) } ? nil : .nameConstraints
     }
 
     /// Adds the certificate's constraints. RFC 5280 §4.2.1.10: only authorities have any, and they are not empty.
@@ -107,5 +108,71 @@ enum PathRules {
             }
         }
         return nil
+    }
+}
+
+/// Name constraints on DNS names (RFC 5280 §4.2.1.10), in the cases that OpenSSL's own check, which every path has
+/// passed before, does not cover.
+///
+/// - A wildcard stands for every name of one label more. OpenSSL compares it as text, and so lets `*.a.example` pass an
+///   excluded `www.a.example` (CVE-2025-61727 was the same fault of Go's).
+/// - A text that is no name is neither inside nor outside: under constraints it is refused, as by Go and by webpki.
+///
+/// A constraint may begin with a dot: Go, webpki and OpenSSL read it as "below, and not the name itself". Names are
+/// compared without regard to case.
+struct DNSConstraints {
+    /// RFC 1035 §2.3.4.
+    private static let labelLimit = 63
+    private static let nameLimit = 253
+
+    /// Whether there is at least one constraint.
+    private(set) var isAny = false
+    /// The parents of the excluded names: a wildcard below one of them stands for an excluded name.
+    private var aboveExcluded: Set<[UInt8]> = []
+
+    /// Adds a constraint. Returns false if it is none that could be applied.
+    ///
+    /// - Parameter isStrict: Whether a dot at the beginning is refused, which RFC 5280 does not have.
+    mutating func add(_ constraint: [UInt8], isExcluded: Bool, isStrict: Bool) -> Bool {
+        isAny = true
+        // An empty constraint covers all names.
+        if constraint.isEmpty { return true }
+        let isDotted = constraint.first == UInt8(ascii: ".")
+        let name = constraint.map(Self.lowered)
+        guard Self.isName(isDotted ? name.dropFirst() : name[...]), !(isDotted && isStrict) else { return false }
+        if isExcluded, !isDotted, let dot = name.firstIndex(of: UInt8(ascii: ".")) {
+            aboveExcluded.insert(Array(name[(dot + 1)...]))
+        }
+        return true
+    }
+
+    /// Returns whether a certificate below the constraints may have that name.
+    func allow(_ name: [UInt8]) -> Bool {
+        guard isAny else { return true }
+        let name = name.map(Self.lowered)
+        guard name.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else { return Self.isName(name[...]) }
+        let rest = name.dropFirst(2)
+        return Self.isName(rest) && !aboveExcluded.contains(Array(rest))
+    }
+
+    /// Returns whether the labels are of letters, digits, hyphens and underscores, without a dot at either end.
+    private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
+        guard name.count <= nameLimit else { return false }
+        return name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            1...labelLimit ~= label.count && label.allSatisfy(isNameByte)
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
     }
 }

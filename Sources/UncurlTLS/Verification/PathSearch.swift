@@ -2,7 +2,7 @@ internal import CUncurlOpenSSL
 
 /// Searches for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look
 /// back. So the search leaves out a certificate that failed, and asks OpenSSL again. A path that passes has passed a
-/// full verification of OpenSSL's and ``PathRules``, so the search accepts nothing that OpenSSL would not.
+/// full verification of OpenSSL's and `ruleFailure`, so the search accepts nothing that OpenSSL would not.
 @safe struct PathSearch {
     /// The most attempts: enough to find every path of real cross-signings, and a bound of the work that a peer can
     /// cause.
@@ -35,53 +35,36 @@ internal import CUncurlOpenSSL
         while attemptCount < Self.attemptLimit, let left = likely.first ?? unlikely.first {
             attemptCount += 1
             if likely.isEmpty { unlikely.removeFirst() } else { likely.removeFirst() }
-            switch attempt(without: left) {
-            case .verified(let path): return .success(path)
-            case .failed(let failure, let suspects):
-                first = first ?? failure
-                for (index, suspect) in suspects.selections.enumerated() {
-                    let next = left | suspect
-                    guard known.insert(next).inserted else { continue }
-                    if index < suspects.likely { likely.append(next) } else { unlikely.append(next) }
-                }
-            }
+            let (path, failure) = attempt(without: left)
+            guard let failure else { return .success(path) }
+            first = first ?? failure
+            let suspects = suspects(path, failure)
+            likely += suspects.likely.map { left | $0 }.filter { known.insert($0).inserted }
+            unlikely += suspects.unlikely.map { left | $0 }.filter { known.insert($0).inserted }
         }
-        return .failure(first ?? outOfMemory)
+        return .failure(first ?? Self.outOfMemory)
     }
 
-    private enum Attempt {
-        case verified(CertificateStack)
-        case failed(TLSTrustFailure, Suspects)
-    }
+    /// A path, as far as it was built, and what is wrong with it.
+    private typealias Attempt = (path: CertificateStack, failure: TLSTrustFailure?)
 
-    /// The certificates to leave out next, one at a time.
-    private struct Suspects {
-        var selections: [Selection] = []
-        /// How many of them, from the first on, may have caused OpenSSL's error.
-        var likely = 0
-    }
-
-    private var outOfMemory: TLSTrustFailure { TLSTrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM) }
+    private static let outOfMemory = TLSTrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM)
 
     private func attempt(without left: Selection) -> Attempt {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        guard let context = unsafe X509_STORE_CTX_new() else { return .failed(outOfMemory, Suspects()) }
+        guard let context = unsafe X509_STORE_CTX_new() else { return (CertificateStack(), Self.outOfMemory) }
         defer { unsafe X509_STORE_CTX_free(context) }
         let untrusted = left == 0 ? sent : remaining(left)
         guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted.handle) == 1,
             unsafe configure(context)
-        else { return .failed(outOfMemory, Suspects()) }
+        else { return (CertificateStack(), Self.outOfMemory) }
         guard unsafe X509_verify_cert(context) == 1 else {
             let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
-            let path = unsafe CertificateStack(copying: X509_STORE_CTX_get0_chain(context))
-            return .failed(failure, suspects(path, failure))
+            return unsafe (CertificateStack(copying: X509_STORE_CTX_get0_chain(context)), failure)
         }
         let path = unsafe CertificateStack(adopting: X509_STORE_CTX_get1_chain(context))
-        guard let failure = PathRules.failure(path, maximumDepth: depth, isStrict: policy.isStrict) else {
-            return .verified(path)
-        }
-        return .failed(failure, suspects(path, failure))
+        return (path, path.ruleFailure(maximumDepth: depth, isStrict: policy.isStrict))
     }
 
     private var depth: Int { min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound) }
@@ -97,9 +80,9 @@ internal import CUncurlOpenSSL
     private func configure(_ context: OpaquePointer) -> Bool {
         guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
-        // OpenSSL counts self-issued certificates, which do not count (RFC 5280 §6.1.4 (l)): `PathRules` counts again.
+        // OpenSSL counts self-issued certificates, which do not count (RFC 5280 §6.1.4 (l)): `ruleFailure` counts anew.
         let selfIssued = (0..<sent.count).count { index in
-            unsafe sent[index].map { unsafe PathRules.isSelfIssued($0) } ?? false
+            unsafe sent[index].map { unsafe CertificateStack.isSelfIssued($0) } ?? false
         }
         unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(clamping: min(depth + selfIssued, Self.depths.upperBound)))
         var flags: UInt = 0
@@ -112,11 +95,7 @@ internal import CUncurlOpenSSL
             flags |= UInt(X509_V_FLAG_PARTIAL_CHAIN)
         }
         if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(time.secondsSince1970)) }
-        let purpose =
-            switch policy.purpose {
-            case .server: X509_PURPOSE_SSL_SERVER
-            case .client: X509_PURPOSE_SSL_CLIENT
-            }
+        let purpose = policy.isForClient ? X509_PURPOSE_SSL_CLIENT : X509_PURPOSE_SSL_SERVER
         // This also sets the trust setting that belongs to the purpose.
         guard unsafe X509_STORE_CTX_set_purpose(context, purpose) == 1,
             unsafe X509_VERIFY_PARAM_set_flags(parameters, flags) == 1
@@ -136,24 +115,22 @@ internal import CUncurlOpenSSL
         return unsafe X509_VERIFY_PARAM_set1_host(parameters, name.text, name.text.utf8.count) == 1
     }
 
-    /// Returns the certificates of the path that the peer sent, without the leaf. The first is the one that failed.
-    /// Those above it follow, which may have caused the fault, then those below it, without which the path would not
-    /// have led there.
-    private func suspects(_ path: CertificateStack, _ failure: TLSTrustFailure) -> Suspects {
+    /// Returns the certificates of the path that the peer sent, without the leaf, to be left out one at a time. Likely
+    /// are the one that failed, and those above it that may have caused the fault; the others are those below it,
+    /// without which the path would not have led there.
+    private func suspects(
+        _ path: CertificateStack,
+        _ failure: TLSTrustFailure
+    ) -> (likely: [Selection], unlikely: [Selection]) {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
         // A fault of the leaf is one on every path.
-        if failure.depth == 0, !isAboutIssuers { return Suspects() }
+        if failure.depth == 0, !isAboutIssuers { return ([], []) }
         let start = max(failure.depth, 1)
-        var suspects = Suspects()
-        for depth in start..<max(path.count, start) {
-            if depth > start, !isAboutIssuers { break }
-            if let found = unsafe selection(path[depth]) { suspects.selections.append(found) }
-        }
-        suspects.likely = suspects.selections.count
-        for depth in (1..<start).reversed() {
-            if let found = unsafe selection(path[depth]) { suspects.selections.append(found) }
-        }
-        return suspects
+        let above = (start..<max(path.count, start)).prefix(isAboutIssuers ? .max : 1)
+        return (
+            above.compactMap { unsafe selection(path[$0]) },
+            (1..<start).reversed().compactMap { unsafe selection(path[$0]) }
+        )
     }
 
     /// Returns all copies of a certificate among those that were sent.
@@ -165,4 +142,116 @@ internal import CUncurlOpenSSL
         }
         return found == 0 ? nil : found
     }
+}
+
+extension TLSTrustFailure {
+    /// The code of checks that OpenSSL does not make itself. The peer is sent handshake_failure.
+    static let applicationCode = X509_V_ERR_APPLICATION_VERIFICATION
+
+    /// Reads the failure of a verification. Its chain is only as long as it was built so far.
+    init(_ context: OpaquePointer, name: ServerName?, policy: VerificationPolicy) {
+        let code = unsafe X509_STORE_CTX_get_error(context)
+        let depth = unsafe Int(X509_STORE_CTX_get_error_depth(context))
+        let current = unsafe X509_STORE_CTX_get_current_cert(context) ?? X509_STORE_CTX_get0_cert(context)
+        let reason: Reason
+        switch code {
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            reason = unsafe CertificateDate(X509_get0_notAfter(current)).map { .expired(since: $0) } ?? .unreadableDate
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            reason =
+                unsafe CertificateDate(X509_get0_notBefore(current)).map { .notYetValid(until: $0) } ?? .unreadableDate
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            reason = unsafe Self.wrongHost(name, leaf: X509_STORE_CTX_get0_cert(context))
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            reason = unsafe .untrustedRoot(CertificateFacts.text(X509_get_subject_name(current)))
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            let issuer = unsafe CertificateFacts.text(X509_get_issuer_name(current))
+            // The leaf itself is among the certificates that the peer sent, or none are.
+            let sent = unsafe uncurl_certificate_count(X509_STORE_CTX_get0_untrusted(context))
+            reason = sent <= 1 && depth == 0 ? .incompleteChain(issuer: issuer) : .unknownIssuer(issuer)
+        case X509_V_ERR_INVALID_PURPOSE: reason = .wrongPurpose(isClient: policy.isForClient)
+        default: reason = Self.plain[code] ?? .other
+        }
+        let subject = unsafe CertificateFacts.text(X509_get_subject_name(current))
+        self.init(reason: reason, depth: depth, subject: subject, code: code)
+    }
+
+    static func wrongHost(_ name: ServerName?, leaf: OpaquePointer?) -> Reason {
+        let names = unsafe AlternativeName.all(of: leaf)
+        let shown = names.prefix(namesShown).map { String($0.description.prefix(253)) }
+        return .wrongHost(expected: name?.text ?? "", found: shown, more: names.count - shown.count)
+    }
+
+    /// The errors that carry no values.
+    private static let plain: [CInt: Reason] = {
+        let groups: [(Reason, [CInt])] = [
+            (.selfSigned, [X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT]),
+            (.chainTooLong, [X509_V_ERR_CERT_CHAIN_TOO_LONG]),
+            (.notAnAuthority, [X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN]),
+            (.pathTooLong, [X509_V_ERR_PATH_LENGTH_EXCEEDED]),
+            (
+                .nameConstraints,
+                [
+                    X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
+                    X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
+                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX,
+                ]
+            ),
+            (.unknownCriticalExtension, [X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION]),
+            (.weakKey, [X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL]),
+            (.weakSignature, [X509_V_ERR_CA_MD_TOO_WEAK]),
+            (
+                .badSignature,
+                [
+                    X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
+                    X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
+                    X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM,
+                ]
+            ),
+            (
+                .unreadableKey,
+                [X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_NO_ISSUER_PUBLIC_KEY]
+            ),
+            (
+                .unreadableDate,
+                [X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD]
+            ),
+            (
+                .malformed,
+                [X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_EC_KEY_EXPLICIT_PARAMS]
+            ),
+            (.distrusted, [X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED]),
+            (.revoked, [X509_V_ERR_CERT_REVOKED]),
+            (.revocationListMissing, [X509_V_ERR_UNABLE_TO_GET_CRL]),
+            (.revocationListExpired, [X509_V_ERR_CRL_HAS_EXPIRED]),
+            (.revocationListNotYetValid, [X509_V_ERR_CRL_NOT_YET_VALID]),
+            (
+                .revocationListUnusable,
+                [
+                    X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+                    X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
+                    X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+                    X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_DIFFERENT_CRL_SCOPE,
+                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+                ]
+            ),
+            (.outOfMemory, [X509_V_ERR_OUT_OF_MEM]),
+            (
+                .unprofiled,
+                [
+                    X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN,
+                    X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA, X509_V_ERR_ISSUER_NAME_EMPTY,
+                    X509_V_ERR_SUBJECT_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
+                    X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
+                    X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+                    X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
+                    X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3,
+                ]
+            ),
+        ]
+        var table: [CInt: Reason] = [:]
+        for (reason, codes) in groups { for code in codes { table[code] = reason } }
+        return table
+    }()
 }

@@ -27,7 +27,7 @@ public enum PeerVerifier {
         for one in chain { unsafe sent.append(one.pointer) }
         let found = unsafe verify(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, at: time)
         return found.flatMap { found in
-            let failure = StapledResponse.failure(stapledResponse, path: found.path, policy: policy, time: time)
+            let failure = policy.failure(ofStaple: stapledResponse, path: found.path, at: time)
             return failure.map { .failure($0) } ?? .success(found.chain)
         }
     }
@@ -111,4 +111,41 @@ extension PeerVerifier {
             code: X509_V_ERR_HOSTNAME_MISMATCH
         )
     }
+}
+
+/// The conditions for a chain, beside the name, the roots and the time.
+public struct VerificationPolicy: Sendable {
+    /// What a stapled OCSP response means (RFC 6066 §8).
+    public enum Stapling: Hashable, Sendable {
+        /// The response is neither requested nor checked.
+        case ignored
+        /// A response that came must be good. A missing one is no fault.
+        case checked
+        /// A good response must come.
+        case required
+    }
+
+    /// Whether the chain is a client's, and not a server's: which extended key usage it must allow (RFC 5280
+    /// §4.2.1.12).
+    public var isForClient = false
+    /// The revocation lists. If there are any, each certificate of the chain must be covered by one, except the roots
+    /// where they sign the lists.
+    public var revocationLists: RevocationLists?
+    /// What a stapled OCSP response means.
+    public var stapling = Stapling.ignored
+    /// The pins, of which one must match. Empty for no pinning.
+    public var pins: [Pin] = []
+    /// Whether X509_V_FLAG_X509_STRICT is set. Off by default: it refuses corporate and even public roots without key
+    /// identifiers.
+    public var isStrict = false
+    /// The most certificates between the peer's own and the trust anchor, 0 to 100. Each costs a peer nothing, and this
+    /// side the check of a signature. Self-issued ones, by which an authority changes its key, do not count (RFC 5280
+    /// §6.1.4 (l)); 100 are the most with them.
+    public var maximumDepth = Self.defaultDepth
+
+    /// The default of ``maximumDepth``. Public paths have one to three between them.
+    public static let defaultDepth = 16
+
+    /// Makes a policy with the properties' initial values.
+    public init() {}
 }

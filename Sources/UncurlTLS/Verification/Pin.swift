@@ -4,43 +4,29 @@ import UncurlText
 /// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. A text with one
 /// slash is read too: curl writes two, and OkHttp and most others write one.
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
-    /// The part of a certificate that the digest is of.
-    public enum Subject: Hashable, Sendable {
-        /// Its SubjectPublicKeyInfo: the pin outlives a certificate that is renewed with the same key.
-        case publicKey
-        /// The whole certificate.
-        case certificate
-    }
-
-    /// Which certificates may match.
-    public enum Scope: Hashable, Sendable {
-        /// The peer's own certificate.
-        case leaf
-        /// Any certificate of the verified chain, the root included. This pins an authority.
-        case chain
-    }
-
-    /// The part of a certificate that the digest is of.
-    public let subject: Subject
-    /// Which certificates may match.
-    public let scope: Scope
+    /// Whether the digest is of the whole certificate. If not, it is of its SubjectPublicKeyInfo: such a pin outlives a
+    /// certificate that is renewed with the same key.
+    public let isOfCertificate: Bool
+    /// Whether any certificate of the verified chain may match, the root included, which pins an authority. If not, the
+    /// peer's own must.
+    public let isForChain: Bool
     /// The digest, 32 octets.
     public let sha256: [UInt8]
 
     /// Makes a pin from its digest. It throws unless that has 32 octets.
-    public init(sha256: [UInt8], subject: Subject = .publicKey, scope: Scope = .leaf) throws(PinError) {
+    public init(sha256: [UInt8], isOfCertificate: Bool = false, isForChain: Bool = false) throws(PinError) {
         guard sha256.count == 32 else { throw .digestLength(sha256.count) }
         self.sha256 = sha256
-        self.subject = subject
-        self.scope = scope
+        self.isOfCertificate = isOfCertificate
+        self.isForChain = isForChain
     }
 
     /// Reads a pin from its text: `sha256//BASE64` or `cert-sha256//BASE64`.
-    public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
-        for (mark, subject) in [("sha256/", Subject.publicKey), ("cert-sha256/", .certificate)]
+    public init(_ text: String, isForChain: Bool = false) throws(PinError) {
+        for (mark, isOfCertificate) in [("sha256/", false), ("cert-sha256/", true)]
         where text.utf8.starts(with: mark.utf8) {
             guard let digest = Pin.digest(text.utf8.dropFirst(mark.utf8.count)) else { throw .notBase64(text) }
-            try self.init(sha256: digest, subject: subject, scope: scope)
+            try self.init(sha256: digest, isOfCertificate: isOfCertificate, isForChain: isForChain)
             return
         }
         throw .unknownForm(text)
@@ -56,24 +42,21 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads pins with semicolons between them. One that cannot be read is an error, and is never left out.
-    public static func list(_ text: String, scope: Scope = .leaf) throws(PinError) -> [Pin] {
+    public static func list(_ text: String, isForChain: Bool = false) throws(PinError) -> [Pin] {
         var pins: [Pin] = []
         for part in text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
-            pins.append(try Pin(String(Substring(part)), scope: scope))
+            pins.append(try Pin(String(Substring(part)), isForChain: isForChain))
         }
         return pins
     }
 
     public var description: String {
-        (subject == .publicKey ? "sha256//" : "cert-sha256//") + Base64.encode(sha256)
+        (isOfCertificate ? "cert-sha256//" : "sha256//") + Base64.encode(sha256)
     }
 
     func matches(_ chain: VerifiedChain) -> Bool {
-        let digests = subject == .publicKey ? chain.spkiSHA256 : chain.certificateSHA256
-        switch scope {
-        case .leaf: return digests.first == sha256
-        case .chain: return digests.contains(sha256)
-        }
+        let digests = isOfCertificate ? chain.certificateSHA256 : chain.spkiSHA256
+        return isForChain ? digests.contains(sha256) : digests.first == sha256
     }
 
     /// Checks the pins. Returns nil if one matches or there are none.

@@ -27,7 +27,7 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         else { throw .invalidServerName(host) }
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
         self.text = text
-        isAddress = AddressText.isAddress(text)
+        isAddress = UncurlTLS.isAddress(text)
         // A character that no address has belongs to no name either: a zone, a port, a path.
         let isBareName = !isBracketed && ServerName.isName(bytes)
         guard isAddress || isBareName else { throw .invalidServerName(host) }

@@ -1,21 +1,16 @@
 internal import CUncurlOpenSSL
 
 /// The OCSP response that a server staples to its handshake (RFC 6066 §8, RFC 6960).
-enum StapledResponse {
+extension VerificationPolicy {
     /// The difference between clocks that is allowed. Five minutes is what OpenSSL's own tools allow.
-    static let leeway: Int64 = 300
+    private static let leeway: Int64 = 300
 
     /// The greatest age of a response without an end: the longest that the Baseline Requirements (§4.9.10) allow any.
-    static let openEndedLifetime: Int64 = 10 * 86_400
+    private static let openEndedLifetime: Int64 = 10 * 86_400
 
     /// Returns the policy's objection to the response, or to its absence. `path` is verified, the leaf first.
-    static func failure(
-        _ response: [UInt8]?,
-        path: CertificateStack,
-        policy: VerificationPolicy,
-        time: CertificateDate?
-    ) -> TLSTrustFailure? {
-        switch policy.stapling {
+    func failure(ofStaple response: [UInt8]?, path: CertificateStack, at time: CertificateDate?) -> TLSTrustFailure? {
+        switch stapling {
         case .ignored: return nil
         case .checked: if response == nil { return nil }
         case .required: break
@@ -25,38 +20,35 @@ enum StapledResponse {
             return TLSTrustFailure(reason: .stapleMissing, subject: subject, code: TLSTrustFailure.applicationCode)
         }
         let now = time ?? CertificateDate.now
-        switch verdict(response, path: path, now: now) {
-        case .good: return nil
-        case .revoked: return TLSTrustFailure(reason: .revoked, subject: subject, code: X509_V_ERR_CERT_REVOKED)
-        case .useless(let fault):
-            let code = TLSTrustFailure.applicationCode
-            return TLSTrustFailure(reason: .stapleUnusable(fault), subject: subject, code: code)
+        return Self.objection(to: response, path: path, now: now).map { reason in
+            let code = reason == .revoked ? X509_V_ERR_CERT_REVOKED : TLSTrustFailure.applicationCode
+            return TLSTrustFailure(reason: reason, subject: subject, code: code)
         }
     }
 
-    private enum Verdict {
-        case good
-        case revoked
-        case useless(StapleFault)
-    }
-
-    private static func verdict(_ bytes: [UInt8], path: CertificateStack, now: CertificateDate) -> Verdict {
+    private static func objection(
+        to bytes: [UInt8],
+        path: CertificateStack,
+        now: CertificateDate
+    ) -> TLSTrustFailure.Reason? {
         ERR_clear_error()
         defer { ERR_clear_error() }
         let response = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
             return unsafe d2i_OCSP_RESPONSE(nil, &cursor, buffer.count)
         }
-        guard let response = unsafe response else { return .useless(.unreadable) }
+        guard let response = unsafe response else { return .stapleUnusable(.unreadable) }
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
-        guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .useless(.unsuccessful(Int(status))) }
-        guard let basic = unsafe OCSP_response_get1_basic(response) else { return .useless(.unreadable) }
+        guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .stapleUnusable(.unsuccessful(Int(status))) }
+        guard let basic = unsafe OCSP_response_get1_basic(response) else { return .stapleUnusable(.unreadable) }
         defer { unsafe OCSP_BASICRESP_free(basic) }
         // A leaf that is an anchor itself has no issuer in its path, and so no signer that could vouch for it.
-        guard let leaf = unsafe path[0], let issuer = unsafe path[1] else { return .useless(.wrongSigner) }
-        if let fault = unsafe signatureFault(basic, path: path, issuer: issuer, now: now) { return .useless(fault) }
-        return unsafe Self.status(of: leaf, issuer: issuer, in: basic, now: now)
+        guard let leaf = unsafe path[0], let issuer = unsafe path[1] else { return .stapleUnusable(.wrongSigner) }
+        if let fault = unsafe signatureFault(basic, path: path, issuer: issuer, now: now) {
+            return .stapleUnusable(fault)
+        }
+        return unsafe objection(to: leaf, issuer: issuer, in: basic, now: now)
     }
 
     /// Checks the signer, by RFC 6960 §4.2.2.2: the issuer itself, or a certificate that it issued with
@@ -87,12 +79,12 @@ enum StapledResponse {
         return result == 1 ? nil : .badSignature
     }
 
-    private static func status(
-        of leaf: OpaquePointer,
+    private static func objection(
+        to leaf: OpaquePointer,
         issuer: OpaquePointer,
         in basic: OpaquePointer,
         now: CertificateDate
-    ) -> Verdict {
+    ) -> TLSTrustFailure.Reason? {
         var fault = StapleFault.notAboutThisCertificate
         for index in unsafe 0..<max(0, OCSP_resp_count(basic)) {
             guard let single = unsafe OCSP_resp_get0(basic, index), unsafe isAbout(leaf, issuer, single) else {
@@ -103,7 +95,7 @@ enum StapledResponse {
             var this: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>? = nil
             var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>? = nil
             let status = unsafe OCSP_single_get0_status(single, &reason, &revokedAt, &this, &next)
-            guard let from = unsafe CertificateDate(this) else { return .useless(.unreadable) }
+            guard let from = unsafe CertificateDate(this) else { return .stapleUnusable(.unreadable) }
             let until =
                 unsafe CertificateDate(next)
                 ?? CertificateDate(secondsSince1970: from.secondsSince1970 &+ openEndedLifetime)
@@ -114,12 +106,12 @@ enum StapledResponse {
             } else if status == V_OCSP_CERTSTATUS_REVOKED {
                 return .revoked
             } else if status == V_OCSP_CERTSTATUS_GOOD {
-                return .good
+                return nil
             } else {
                 fault = .unknownCertificate
             }
         }
-        return .useless(fault)
+        return .stapleUnusable(fault)
     }
 
     /// Returns whether a response is about the leaf. It compares by the digest that the responder chose for its

@@ -20,11 +20,11 @@ import UncurlText
 
     /// What kind of key it is.
     public let kind: Kind
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
 
     /// A new key.
     public init(_ kind: Kind = .p256) throws(TestCertificateError) {
-        if !OpenSSLStart.made { throw TestCertificateError(what: "key: the library does not start") }
+        if !isOpenSSLStarted { throw TestCertificateError(what: "key: the library does not start") }
         let made =
             switch kind {
             case .p256: unsafe uncurl_new_ec_key("P-256")
@@ -41,7 +41,7 @@ import UncurlText
     ///
     /// - Parameter publicKeyInfo: a SubjectPublicKeyInfo in DER.
     public init(publicKeyInfo: [UInt8]) throws(TestCertificateError) {
-        if !OpenSSLStart.made { throw TestCertificateError(what: "key: the library does not start") }
+        if !isOpenSSLStarted { throw TestCertificateError(what: "key: the library does not start") }
         let made = unsafe publicKeyInfo.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             return unsafe d2i_PUBKEY(nil, &cursor, buffer.count)
@@ -53,7 +53,7 @@ import UncurlText
     deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// The digest to sign with; Ed25519 has its own.
-    func digest(_ wanted: TestDigest) -> OpaquePointer? {
+    package func digest(_ wanted: TestDigest) -> OpaquePointer? {
         switch kind {
         case .ed25519: return nil
         case .p256, .p384, .rsa, .dsa:
@@ -107,3 +107,6 @@ import UncurlText
         try unsafe checked(encoded { unsafe i2d_PUBKEY(pointer, $0) }, "public key")
     }
 }
+
+/// The digest of a certificate's signature.
+public enum TestDigest: Sendable { case sha256, sha384, sha1, md5 }

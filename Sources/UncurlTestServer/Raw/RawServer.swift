@@ -1,4 +1,5 @@
 public import UncurlReactor
+public import UncurlTLS
 
 /// A server that plays scripts: exact bytes, with a pause, FIN or RST at any offset, whatever the peer sends. It tests
 /// how a client handles faults.
@@ -20,7 +21,7 @@ public final class RawServer: Sendable {
     private let group: EventLoopGroup
     private let records: Monitor<[RawRecord]>
     private let acceptor: LoopBound<RawAcceptor>
-    private let fillers: LoopBound<RawFillers>?
+    private let fillers: LoopBound<[RawFiller]>?
 
     /// Listens on `address`, with a loop of its own.
     public static func start(
@@ -55,7 +56,10 @@ public final class RawServer: Sendable {
             let bound = self.address
             fillers =
                 accepts
-                ? nil : try loop.perform { () throws(Errno) in LoopBound(try RawFillers(bound), on: loop) }
+                ? nil
+                : try loop.perform { () throws(Errno) in
+                    LoopBound([try RawFiller(bound), try RawFiller(bound)], on: loop)
+                }
         } catch {
             group.shutdown()
             throw error
@@ -192,24 +196,48 @@ private final class RawAcceptor {
     }
 }
 
-/// The connections that fill a listener's backlog, so that the next one finds no room.
+/// A connection that fills a listener's backlog, so that the next one finds no room.
 ///
 /// Linux holds one connection more than the backlog says, and drops further SYNs silently.
-private struct RawFillers {
-    private let sockets: [Filler]
-
-    private final class Filler {
-        let socket: Socket
-        init(_ socket: consuming Socket) { self.socket = socket }
-    }
+private final class RawFiller {
+    private let socket: Socket
 
     init(_ address: SocketAddress) throws(Errno) {
-        var sockets: [Filler] = []
-        for _ in 0..<2 {
-            let socket = try Socket(address.family)
-            _ = try socket.connect(to: address)
-            sockets.append(Filler(socket))
-        }
-        self.sockets = sockets
+        let socket = try Socket(address.family)
+        try socket.connect(to: address)
+        self.socket = socket
     }
+}
+
+/// What a ``RawServer`` saw of one connection.
+public struct RawRecord: Sendable {
+    /// When it was accepted, on the monotonic clock.
+    public let connected: Instant
+    /// The peer's address; nil for an unnamed unix socket.
+    public let peer: SocketAddress?
+    /// All received bytes, in order; over TLS, decrypted.
+    public internal(set) var received: [UInt8] = []
+    /// The reads: their times and the number of bytes so far.
+    public internal(set) var arrivals: [(time: Instant, total: Int)] = []
+    /// Whether the peer's FIN came.
+    public internal(set) var sawFinish = false
+    /// Whether the peer's RST came, or the kernel's for a write after the peer's close.
+    public internal(set) var sawReset = false
+    /// Whether the peer's close_notify came.
+    public internal(set) var sawCloseNotify = false
+    /// The result of the TLS handshake, once it has ended.
+    public internal(set) var tls: TLSInfo?
+    /// The server name that the client indicated.
+    public internal(set) var serverName: String?
+    /// Why TLS ended early, for example because of the peer's alert.
+    public internal(set) var tlsError: TLSError?
+    /// Bytes of the script that the kernel has accepted; over TLS, bytes of ciphertext.
+    public internal(set) var sentCount = 0
+    /// Steps of the script that are done, including those of earlier rounds.
+    public internal(set) var stepsDone = 0
+    /// Whether this side has closed the connection.
+    public internal(set) var isClosed = false
+
+    /// ``received`` as UTF-8, with U+FFFD for invalid octets.
+    public var receivedText: String { String(decoding: received, as: UTF8.self) }
 }

@@ -1,29 +1,29 @@
 import UncurlText
 
 /// Routes that answer with certain kinds of content.
-enum ContentRoutes {
+extension Routes {
     static func gzip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        compressed(request, "gzipped", .gzip, "gzip")
+        compressed(request, "gzipped", 31, "gzip")
     }
 
     /// Content in zlib's format, as RFC 9110 §8.4.1.2 defines it; with `?raw=1` the raw format that some servers send.
     static func deflate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        compressed(request, "deflated", request.argument("raw") == "1" ? .raw : .zlib, "deflate")
+        compressed(request, "deflated", request.argument("raw") == "1" ? -15 : 15, "deflate")
     }
 
     private static func compressed(
         _ request: RouteRequest,
         _ mark: String,
-        _ form: Compression.Form,
+        _ windowBits: CInt,
         _ coding: String
     ) -> RouteResponse {
         let members = [
             (mark, .bool(true)),
-            ("headers", Inspection.headers(request)),
+            ("headers", headers(request)),
             ("method", .string(request.method)),
             ("origin", .string(request.origin)),
         ]
-        guard let bytes = Compression.compress(JSONTree.object(members).serialized(), as: form) else {
+        guard let bytes = JSONTree.object(members).serialized().compressed(windowBits: windowBits) else {
             return RouteResponse(500)
         }
         return RouteResponse(200, type: "application/json", .bytes(bytes)).with("Content-Encoding", coding)
@@ -64,8 +64,8 @@ enum ContentRoutes {
 
     /// `/links/n/i`: a page with links to the n - 1 others.
     static func links(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard let count = Arguments.count(rest.first, upTo: RouteLimits.links), count > 0, rest.count <= 2 else {
-            return .bad("the links are a number from 1 to \(RouteLimits.links)")
+        guard let count = Arguments.count(rest.first, upTo: Arguments.mostLinks), count > 0, rest.count <= 2 else {
+            return .bad("the links are a number from 1 to \(Arguments.mostLinks)")
         }
         guard rest.count == 2 else { return .redirect(302, to: "/links/\(count)/0") }
         guard let own = Arguments.count(rest[1], upTo: count - 1) else { return .notFound }
@@ -73,4 +73,74 @@ enum ContentRoutes {
         let page = "<html><head><title>Links</title></head><body>\(links.joined(separator: " "))</body></html>"
         return .text(page, type: "text/html; charset=utf-8")
     }
+}
+
+/// The constant documents. They are small and free of others' rights.
+enum Samples {
+    static let home = "Uncurl test server\n"
+
+    static let html = """
+        <!DOCTYPE html>
+        <html>
+          <head><title>A page</title></head>
+          <body><h1>A page</h1><p>Long enough to look like one, short enough to read in a test's output.</p></body>
+        </html>
+
+        """
+
+    static let xml = """
+        <?xml version='1.0' encoding='us-ascii'?>
+        <!-- A sample set of slides -->
+        <slideshow title="Sample Slide Show" date="Date of publication" author="Yours Truly">
+          <slide type="all"><title>Wake up to WonderWidgets!</title></slide>
+          <slide type="all"><title>Overview</title><item>Why <em>WonderWidgets</em> are great</item></slide>
+        </slideshow>
+
+        """
+
+    static let json = JSONTree.object([
+        "slideshow": .object([
+            "title": .string("Sample Slide Show"),
+            "date": .string("date of publication"),
+            "author": .string("Yours Truly"),
+            "slides": .array([
+                .object(["title": .string("Wake up to WonderWidgets!"), "type": .string("all")]),
+                .object([
+                    "title": .string("Overview"), "type": .string("all"),
+                    "items": .array([.string("Why <em>WonderWidgets</em> are great")]),
+                ]),
+            ]),
+        ])
+    ])
+
+    static let robots = "User-agent: *\nDisallow: /deny\n"
+    static let deny = "YOU SHOULDN'T BE HERE\n"
+
+    static let utf8 = """
+        <h1>Unicode</h1>
+        <pre>
+        ∮ E⋅da = Q, n → ∞, ∑ f(i) = ∏ g(i), ∀x∈ℝ: ⌈x⌉ = −⌊−x⌋
+        Ὦ ξεῖν’, ἀγγέλλειν · Зарегистрируйтесь · ガラスを食べられます · 👩‍🚀 · e\u{301}
+        </pre>
+
+        """
+
+    static let svg = """
+        <svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="#e65028"/></svg>
+
+        """
+
+    /// 8 by 8 pixels of one colour.
+    static let png = constant(
+        "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFUlEQVR42mN8FqDBgA0wMeAAg1MCABaJAW6uId+vAAAAAElFTkSuQmCC"
+    )
+
+    /// 8 by 8 grey pixels.
+    static let jpeg = constant(
+        "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAFA3PEY8MlBGQUZaVVBfeMiCeG5uePWvuZHI////////////////////////////////////"
+            + "////////////////wAALCAAIAAgBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8A"
+            + "H//Z"
+    )
+
+    private static func constant(_ base64: String) -> [UInt8] { Base64.decode(base64) ?? [] }
 }

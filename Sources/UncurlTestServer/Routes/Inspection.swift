@@ -1,13 +1,14 @@
+import UncurlHTTP1
 import UncurlText
 
 /// Routes that show the request, in httpbin's format.
-enum Inspection {
-    static func get(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+extension Routes {
+    static func shown(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         return .json(.object(common(request)))
     }
 
-    static func withBody(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+    static func shownWithBody(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         return .json(.object(common(request) + body(of: request)))
     }
@@ -74,7 +75,7 @@ enum Inspection {
         var form = DecodedForm()
         var data = JSONTree.string("")
         var json = JSONTree.null
-        switch MediaType.essence(of: type) {
+        switch Routes.essence(of: type) {
         case "application/x-www-form-urlencoded":
             form.fields = PercentCoding.pairs(String(decoding: request.body, as: UTF8.self))
         case "multipart/form-data":
@@ -113,4 +114,84 @@ enum Inspection {
 
 extension RouteResponse {
     static func json(_ members: KeyValuePairs<String, JSONTree>) -> RouteResponse { .json(.object(members)) }
+}
+
+/// The plain fields and the files of a form.
+struct DecodedForm: Equatable, Sendable {
+    var fields: [Pair] = []
+    var files: [Pair] = []
+
+    /// The most characters of a boundary (RFC 2046 §5.1.1).
+    private static let boundaryLimit = 70
+
+    /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or too long, or the parts do not
+    /// end.
+    static func multipart(_ body: [UInt8], contentType: String) -> DecodedForm? {
+        guard let boundary = Routes.parameter("boundary", of: contentType),
+            (1...boundaryLimit).contains(boundary.utf8.count)
+        else { return nil }
+        let delimiter = Array("--\(boundary)".utf8)
+        let (line, emptyLine) = (ByteSearch([13, 10]), ByteSearch([13, 10, 13, 10]))
+        let partEnd = ByteSearch([13, 10] + delimiter)
+        guard var position = ByteSearch(delimiter).first(in: body).map({ $0 + delimiter.count }) else { return nil }
+        var form = DecodedForm()
+        while !body[position...].starts(with: "--".utf8) {
+            guard let start = line.first(in: body, from: position),
+                let headEnd = emptyLine.first(in: body, from: start),
+                let end = partEnd.first(in: body, from: headEnd + 2)
+            else { return nil }
+            form.add(body[(start + 2)..<max(start + 2, headEnd)], Array(body[min(headEnd + 4, end)..<end]))
+            position = end + 2 + delimiter.count
+        }
+        return form
+    }
+
+    private mutating func add(_ head: ArraySlice<UInt8>, _ content: [UInt8]) {
+        var (disposition, type) = ("", "application/octet-stream")
+        for line in head.split(separator: UInt8(ascii: "\n")) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            let name = String(decoding: line[..<colon], as: UTF8.self)
+            let content = line[colon...].dropFirst().drop { $0 == 0x20 }
+            let value = String(decoding: content.last == 13 ? content.dropLast() : content, as: UTF8.self)
+            if name.equalsIgnoringCase("content-disposition") { disposition = value }
+            if name.equalsIgnoringCase("content-type") { type = value }
+        }
+        guard let name = Routes.parameter("name", of: disposition) else { return }
+        let pair = Pair(name: name, value: Routes.text(of: content, type: type))
+        if Routes.parameter("filename", of: disposition) == nil {
+            fields.append(pair)
+        } else {
+            files.append(pair)
+        }
+    }
+}
+
+/// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
+extension Routes {
+    /// The part before the parameters, in lower case; empty if it is not ASCII, which no type is.
+    static func essence(of value: String) -> String {
+        let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return "" }
+        return String(decoding: bytes.filter { !$0.isBlankOctet }, as: UTF8.self).lowercased()
+    }
+
+    static func parameter(_ name: String, of value: String) -> String? {
+        var reader = FieldReader(value.utf8)
+        reader.take { $0 != UInt8(ascii: ";") }
+        while reader.take(UInt8(ascii: ";")) {
+            reader.skipBlanks()
+            let key = reader.take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            let text = reader.take(UInt8(ascii: "=")) ? self.value(&reader, before: UInt8(ascii: ";")) : []
+            if String(decoding: key, as: UTF8.self).equalsIgnoringCase(name) {
+                return String(decoding: text, as: UTF8.self)
+            }
+            reader.take { $0 != UInt8(ascii: ";") }
+        }
+        return nil
+    }
+
+    /// Takes a quoted string, or else what comes before the separator or a space.
+    static func value(_ reader: inout FieldReader, before separator: UInt8) -> [UInt8] {
+        reader.quotedString()?.text ?? Array(reader.take { $0 != separator && $0 != 0x20 })
+    }
 }

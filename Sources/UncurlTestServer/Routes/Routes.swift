@@ -1,3 +1,4 @@
+import UncurlText
 internal import UncurlWebSocket
 
 /// Finds the route of a path. Routes are pure functions from request to response. They know no sockets and no time.
@@ -54,85 +55,85 @@ enum Routes {
         "": get { _, rest in rest.isEmpty ? .text(Samples.home) : .notFound },
         "count": get { request, _ in .text("\(request.requestCount)\n") },
         // Requests shown.
-        "get": get(Inspection.get),
-        "head": get(Inspection.get),
-        "options": all(Inspection.get),
-        "post": taking(["POST"], Inspection.withBody),
-        "put": taking(["PUT"], Inspection.withBody),
-        "patch": taking(["PATCH"], Inspection.withBody),
-        "delete": taking(["DELETE"], Inspection.withBody),
-        "anything": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], Inspection.anything),
-        "headers": get(Inspection.headers),
-        "ip": get(Inspection.ip),
-        "user-agent": get(Inspection.userAgent),
-        "upload": Route(methods: ["POST", "PUT", "PATCH", "OPTIONS"], intake: .discard, handler: Inspection.upload),
-        "resumable-upload": Route(methods: any, intake: .resume, handler: Inspection.upload),
+        "get": get(shown),
+        "head": get(shown),
+        "options": all(shown),
+        "post": taking(["POST"], shownWithBody),
+        "put": taking(["PUT"], shownWithBody),
+        "patch": taking(["PATCH"], shownWithBody),
+        "delete": taking(["DELETE"], shownWithBody),
+        "anything": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], anything),
+        "headers": get(headers),
+        "ip": get(ip),
+        "user-agent": get(userAgent),
+        "upload": Route(methods: ["POST", "PUT", "PATCH", "OPTIONS"], intake: .discard, handler: upload),
+        "resumable-upload": Route(methods: any, intake: .resume, handler: upload),
         "echo": Route(
             methods: ["GET", "HEAD", "POST", "PUT", "PATCH"],
             intake: .echo,
-            handler: Inspection.echoNothing
+            handler: echoNothing
         ),
         // Status, redirection, cookies, authentication.
-        "status": all(StatusRoutes.status),
+        "status": all(status),
         "response-headers": Route(
             methods: ["GET", "HEAD", "POST", "OPTIONS"],
             intake: .discard,
-            handler: StatusRoutes.responseHeaders
+            handler: responseHeaders
         ),
-        "redirect": get(RedirectRoutes.redirect),
-        "relative-redirect": get(RedirectRoutes.relative),
-        "absolute-redirect": get(RedirectRoutes.absolute),
-        "redirect-to": all(RedirectRoutes.redirectTo),
-        "cookies": get(CookieRoutes.cookies),
-        "basic-auth": get(AuthRoutes.basic),
-        "hidden-basic-auth": get(AuthRoutes.hiddenBasic),
-        "digest-auth": taking(["GET", "HEAD", "POST", "PUT"], DigestRoutes.digest),
-        "bearer": get(AuthRoutes.bearer),
-        "cache": get(ConditionalRoutes.cache),
-        "etag": get(ConditionalRoutes.etag),
-        "range": get(ConditionalRoutes.range),
+        "redirect": get(redirect),
+        "relative-redirect": get(relative),
+        "absolute-redirect": get(absolute),
+        "redirect-to": all(redirectTo),
+        "cookies": get(cookies),
+        "basic-auth": get(basic),
+        "hidden-basic-auth": get(hiddenBasic),
+        "digest-auth": taking(["GET", "HEAD", "POST", "PUT"], digest),
+        "bearer": get(bearer),
+        "cache": get(cache),
+        "etag": get(etag),
+        "range": get(range),
         // Content.
-        "gzip": get(ContentRoutes.gzip),
-        "deflate": get(ContentRoutes.deflate),
+        "gzip": get(gzip),
+        "deflate": get(deflate),
         "brotli": get { _, _ in .text("brotli needs a library this server does not link\n", status: 501) },
-        "encoding": get(ContentRoutes.encoding),
+        "encoding": get(encoding),
         "html": get { _, _ in .text(Samples.html, type: "text/html; charset=utf-8") },
         "xml": get { _, _ in .text(Samples.xml, type: "application/xml") },
         "json": get { _, _ in .json(Samples.json) },
         "robots.txt": get { _, _ in .text(Samples.robots, type: "text/plain") },
         "deny": get { _, _ in .text(Samples.deny, type: "text/plain") },
-        "image": get(ContentRoutes.image),
-        "base64": get(ContentRoutes.base64),
-        "uuid": get(ContentRoutes.uuid),
-        "links": get(ContentRoutes.links),
+        "image": get(image),
+        "base64": get(base64),
+        "uuid": get(uuid),
+        "links": get(links),
         // Bytes and time.
-        "bytes": get(StreamRoutes.bytes),
-        "stream-bytes": get(StreamRoutes.streamBytes),
-        "stream": get(StreamRoutes.stream),
-        "chunked": get(StreamRoutes.chunked),
-        "payloads": get(StreamRoutes.payloads),
-        "sse": get(StreamRoutes.events),
-        "infinite": get(StreamRoutes.infinite),
-        "download": get(StreamRoutes.download),
-        "drip": get(StreamRoutes.drip),
-        "slow-body": get(StreamRoutes.slowBody),
-        "latency": get(StreamRoutes.latency),
-        "delay": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], StreamRoutes.delay),
-        "trailers": get(StreamRoutes.trailers),
-        "close": get(StreamRoutes.closeDelimited),
-        "websocket": get(WebSocketRoutes.echo),
+        "bytes": get(bytes),
+        "stream-bytes": get(streamBytes),
+        "stream": get(stream),
+        "chunked": get(chunked),
+        "payloads": get(payloads),
+        "sse": get(events),
+        "infinite": get(infinite),
+        "download": get(download),
+        "drip": get(drip),
+        "slow-body": get(slowBody),
+        "latency": get(latency),
+        "delay": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], delay),
+        "trailers": get(trailers),
+        "close": get(closeDelimited),
+        "websocket": get(echo),
         // Faults.
-        "hints": get(FaultRoutes.hints),
-        "headers-large": get(FaultRoutes.largeHeaders),
-        "reset": get(FaultRoutes.reset),
-        "truncate": get(FaultRoutes.truncate),
-        "never": all(FaultRoutes.never),
-        "freeze": all(FaultRoutes.freeze),
+        "hints": get(hints),
+        "headers-large": get(largeHeaders),
+        "reset": get(reset),
+        "truncate": get(truncate),
+        "never": all(never),
+        "freeze": all(freeze),
     ]
 }
 
-/// `/cookies`, `/cookies/set?a=1`, `/cookies/set/a/1`, `/cookies/delete?a`.
-enum CookieRoutes {
+/// Cookies: `/cookies`, `/cookies/set?a=1`, `/cookies/set/a/1`, `/cookies/delete?a`.
+extension Routes {
     static func cookies(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         switch rest.first {
         case nil: .json(["cookies": .grouping(request.cookies)])
@@ -153,7 +154,7 @@ enum CookieRoutes {
 
     private static func change(_ cookies: [Pair], _ text: (Pair) -> String) -> RouteResponse {
         // cookie-name is a token; a ";" in a value would start an attribute (RFC 6265 §4.1.1).
-        guard cookies.allSatisfy({ StatusRoutes.isField($0) && !$0.value.utf8.contains(UInt8(ascii: ";")) }) else {
+        guard cookies.allSatisfy({ isField($0) && !$0.value.utf8.contains(UInt8(ascii: ";")) }) else {
             return .bad("a cookie's name is a token, and its value holds neither controls nor semicolons")
         }
         var response = RouteResponse.redirect(302, to: "/cookies")
@@ -163,7 +164,7 @@ enum CookieRoutes {
 }
 
 /// Routes that redirect the client (RFC 9110 §15.4).
-enum RedirectRoutes {
+extension Routes {
     /// `/redirect/n`: n hops to `/get`; relative ones unless `?absolute=true`.
     static func redirect(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let isAbsolute = request.argument("absolute")?.equalsIgnoringCase("true") == true
@@ -182,7 +183,7 @@ enum RedirectRoutes {
     static func redirectTo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let url = request.argument("url") else { return .bad("url is missing") }
-        guard StatusRoutes.isField(Pair(name: "location", value: url)) else {
+        guard isField(Pair(name: "location", value: url)) else {
             return .bad("url holds control characters")
         }
         var status = 302
@@ -202,8 +203,8 @@ enum RedirectRoutes {
         isAbsolute: Bool
     ) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
-        guard let left = Arguments.count(rest[0], upTo: RouteLimits.redirects), left > 0 else {
-            return .bad("the hops are a number from 1 to \(RouteLimits.redirects)")
+        guard let left = Arguments.count(rest[0], upTo: Arguments.mostRedirects), left > 0 else {
+            return .bad("the hops are a number from 1 to \(Arguments.mostRedirects)")
         }
         let path = left == 1 ? "/get" : "\(next)/\(left - 1)"
         return .redirect(302, to: isAbsolute ? "\(request.scheme)://\(request.authority)\(path)" : path)
@@ -211,7 +212,7 @@ enum RedirectRoutes {
 }
 
 /// `/websocket` sends each message back (RFC 6455), compressed unless `?deflate=0`. It accepts every subprotocol.
-enum WebSocketRoutes {
+extension Routes {
     static func echo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let values = { (name: String) in
             request.fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
@@ -239,5 +240,73 @@ enum WebSocketRoutes {
         values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.contains { element in
             String(decoding: element.filter { $0 != 0x20 && $0 != 0x09 }, as: UTF8.self).equalsIgnoringCase(token)
         }
+    }
+}
+
+/// Routes that answer with a status or with fields of the client's choice.
+extension Routes {
+    /// `/status/418`, `/status/200,503`, or weighted: `/status/200:0.9,503:0.1`.
+    static func status(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.count == 1 else { return .notFound }
+        var choices: [(status: Int, weight: Double)] = []
+        for part in rest[0].utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let pieces = part.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+                .map { Substring($0) }
+            // A 1xx is not a final answer: the client would wait for another.
+            guard let status = Int(pieces[0]), (200...999).contains(status) else {
+                return .bad("a status is a number from 200 to 999")
+            }
+            guard let weight = pieces.count == 1 ? 1 : Double(pieces[1]), weight >= 0, weight.isFinite else {
+                return .bad("a weight is a number from 0 up")
+            }
+            choices.append((status, weight))
+        }
+        return answer(choose(choices, by: request.random))
+    }
+
+    private static func choose(_ choices: [(status: Int, weight: Double)], by random: UInt64) -> Int {
+        let total = choices.reduce(0) { $0 + $1.weight }
+        var point = Double(random >> 11) / Double(1 << 53) * total
+        for choice in choices {
+            point -= choice.weight
+            if point < 0 { return choice.status }
+        }
+        return choices.last?.status ?? 200
+    }
+
+    /// The answer with the fields that the status requires.
+    static func answer(_ status: Int) -> RouteResponse {
+        switch status {
+        case 204, 304: RouteResponse(status, .none)
+        case 301, 302, 303, 305, 307, 308: .redirect(status, to: "/redirect/1")
+        case 401:
+            RouteResponse(status, .bytes([]), [Pair(name: "WWW-Authenticate", value: "Basic realm=\"Fake Realm\"")])
+        case 407:
+            RouteResponse(status, .bytes([]), [Pair(name: "Proxy-Authenticate", value: "Basic realm=\"Fake Realm\"")])
+        case 418: .text("I'm a teapot\n", status: status)
+        default: RouteResponse(status)
+        }
+    }
+
+    /// Each argument becomes a field, and the body shows them.
+    static func responseHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        let arguments = request.arguments
+        guard arguments.allSatisfy({ isField($0) }) else {
+            return .bad("a field name is a token, and a value holds no control characters")
+        }
+        let framing = ["content-length", "transfer-encoding", "connection", "content-type", "date", "server"]
+        let own = arguments.filter { pair in !framing.contains { $0.equalsIgnoringCase(pair.name) } }
+        let type = arguments.first { $0.name.equalsIgnoringCase("content-type") }?.value ?? "application/json"
+        let shown = own + [Pair(name: "Content-Type", value: type)]
+        return RouteResponse(200, .bytes(JSONTree.grouping(shown).serialized()), shown)
+    }
+
+    /// Whether the pair is a valid field (RFC 9110 §5.6.2 and §5.5): a CR or LF in the query must not make another
+    /// field.
+    static func isField(_ pair: Pair) -> Bool {
+        let separators = Array("\"(),/:;<=>?@[\\]{}".utf8)
+        return !pair.name.isEmpty
+            && pair.name.utf8.allSatisfy { (33...126).contains($0) && !separators.contains($0) }
+            && pair.value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
     }
 }

@@ -1,7 +1,7 @@
 import UncurlText
 
 /// Routes about bytes and time: lengths, chunks, delays.
-enum StreamRoutes {
+extension Routes {
     /// `/bytes/n?seed=s`: n octets, the same for the same seed (0 if none is given).
     static func bytes(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         sized(rest) { count in
@@ -23,11 +23,11 @@ enum StreamRoutes {
 
     /// `/stream/n`: n JSON lines, one per chunk, at most 100 as in httpbin.
     static func stream(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, let count = Arguments.count(rest[0], upTo: RouteLimits.pieces) else {
-            return .bad("the lines are a number from 0 to \(RouteLimits.pieces)")
+        guard rest.count == 1, let count = Arguments.count(rest[0], upTo: Arguments.mostPieces) else {
+            return .bad("the lines are a number from 0 to \(Arguments.mostPieces)")
         }
         // The members are sorted: `args`, `headers`, `id`, `origin`, `url`.
-        let common = Inspection.common(request)
+        let common = common(request)
         let start = JSONTree.object(Array(common.prefix(2))).serialized(pretty: false).dropLast()
         let end = JSONTree.object(Array(common.dropFirst(2))).serialized(pretty: false).dropFirst()
         let body = BodyGenerator.numbered(0..<min(count, 100)) { id in
@@ -59,9 +59,9 @@ enum StreamRoutes {
     /// the client's stream.
     static func events(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
-        guard let count = Arguments.count(request.argument("count") ?? "5", upTo: RouteLimits.pieces),
-            let delay = Arguments.seconds(request.argument("delay") ?? "0.1", upTo: RouteLimits.seconds)
-        else { return .bad("count is at most \(RouteLimits.pieces), delay in seconds") }
+        guard let count = Arguments.count(request.argument("count") ?? "5", upTo: Arguments.mostPieces),
+            let delay = Arguments.seconds(request.argument("delay") ?? "0.1", upTo: Arguments.mostSeconds)
+        else { return .bad("count is at most \(Arguments.mostPieces), delay in seconds") }
         let first = request.field("last-event-id").flatMap { Arguments.count($0, upTo: count) }.map { $0 + 1 } ?? 1
         guard first <= count else { return RouteResponse(204, .none) }
         let body = BodyGenerator.numbered(first..<count + 1, every: delay) {
@@ -92,8 +92,8 @@ enum StreamRoutes {
     static func drip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let count = Arguments.count(request.argument("numbytes") ?? "10", upTo: 10 << 20), count > 0,
-            let duration = Arguments.seconds(request.argument("duration") ?? "2", upTo: RouteLimits.seconds),
-            let delay = Arguments.seconds(request.argument("delay") ?? "0", upTo: RouteLimits.seconds),
+            let duration = Arguments.seconds(request.argument("duration") ?? "2", upTo: Arguments.mostSeconds),
+            let delay = Arguments.seconds(request.argument("delay") ?? "0", upTo: Arguments.mostSeconds),
             let status = Arguments.count(request.argument("code") ?? "200", upTo: 599), status >= 200, status != 204,
             status != 304
         else { return .bad("duration and delay are seconds, numbytes 1 to 10485760, code a status with a body") }
@@ -107,18 +107,18 @@ enum StreamRoutes {
     /// `/slow-body?ms=100&count=5`: Content-Length, and one octet every `ms`.
     static func slowBody(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty, let pause = Arguments.count(request.argument("ms") ?? "100", upTo: 60_000),
-            let count = Arguments.count(request.argument("count") ?? "5", upTo: RouteLimits.pieces)
-        else { return .bad("ms is at most 60000, count at most \(RouteLimits.pieces)") }
+            let count = Arguments.count(request.argument("count") ?? "5", upTo: Arguments.mostPieces)
+        else { return .bad("ms is at most 60000, count at most \(Arguments.mostPieces)") }
         let body = BodyGenerator.repeating([UInt8(ascii: "s")], times: count, every: .milliseconds(Int(pause)))
         return octets(.generated(body, .length(count)))
     }
 
     /// `/delay/n`: the answer of `/anything` without the method, n seconds later.
     static func delay(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, let delay = Arguments.seconds(rest[0], upTo: RouteLimits.seconds) else {
+        guard rest.count == 1, let delay = Arguments.seconds(rest[0], upTo: Arguments.mostSeconds) else {
             return .bad("the delay is a number of seconds")
         }
-        var response = RouteResponse.json(.object(Inspection.common(request) + Inspection.body(of: request)))
+        var response = RouteResponse.json(.object(common(request) + body(of: request)))
         response.delay = delay
         return response
     }
@@ -130,7 +130,7 @@ enum StreamRoutes {
         let names = request.argument("ms") == nil ? ("from", "to") : ("ms", "ms")
         guard let low = milliseconds(request.argument(names.0)), let high = milliseconds(request.argument(names.1)),
             low <= high
-        else { return .bad("ms, or from and to, are milliseconds from 0 to \(Int(RouteLimits.seconds * 1_000))") }
+        else { return .bad("ms, or from and to, are milliseconds from 0 to \(Int(Arguments.mostSeconds * 1_000))") }
         var response = RouteResponse.text("late\n")
         let fraction = Double(request.random >> 11) / Double(1 << 53)
         response.delay = .nanoseconds(Int64(low + (high - low) * fraction))
@@ -139,7 +139,7 @@ enum StreamRoutes {
 
     /// In nanoseconds.
     private static func milliseconds(_ text: String?) -> Double? {
-        guard let text, let value = Double(text), value >= 0, value <= RouteLimits.seconds * 1_000 else { return nil }
+        guard let text, let value = Double(text), value >= 0, value <= Arguments.mostSeconds * 1_000 else { return nil }
         return value * 1e6
     }
 
@@ -169,16 +169,79 @@ enum StreamRoutes {
 
     private static func sized(_ rest: [String], _ answer: (UInt64) -> RouteResponse) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
-        guard let count = Arguments.count(rest[0], upTo: RouteLimits.bytes) else {
-            return .bad("the length is a number from 0 to \(RouteLimits.bytes)")
+        guard let count = Arguments.count(rest[0], upTo: Arguments.mostBytes) else {
+            return .bad("the length is a number from 0 to \(Arguments.mostBytes)")
         }
         return answer(count)
     }
 
     private static func paced(_ rest: [String], _ answer: (UInt64, Duration) -> RouteResponse) -> RouteResponse {
-        guard (1...2).contains(rest.count), let count = Arguments.count(rest[0], upTo: RouteLimits.pieces),
-            let delay = Arguments.seconds(rest.count == 2 ? rest[1] : "0", upTo: RouteLimits.seconds)
-        else { return .bad("the pieces are at most \(RouteLimits.pieces), the delay a number of seconds") }
+        guard (1...2).contains(rest.count), let count = Arguments.count(rest[0], upTo: Arguments.mostPieces),
+            let delay = Arguments.seconds(rest.count == 2 ? rest[1] : "0", upTo: Arguments.mostSeconds)
+        else { return .bad("the pieces are at most \(Arguments.mostPieces), the delay a number of seconds") }
         return answer(count, delay)
+    }
+}
+
+/// Routes with faults on request. ``RawServer`` has more faults, at exact positions.
+extension Routes {
+    /// 103 with a Link, then 200 (RFC 8297).
+    static func hints(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        var response = RouteResponse.text("hinted\n")
+        response.hints = [Pair(name: "Link", value: "</style.css>; rel=preload; as=style")]
+        return response
+    }
+
+    /// `/headers-large/n`: n octets of fields, in lines of at most 1 KiB.
+    static func largeHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.count == 1, var left = Arguments.count(rest[0], upTo: Arguments.mostHeaderBytes) else {
+            return .bad("the octets are a number from 0 to \(Arguments.mostHeaderBytes)")
+        }
+        var response = RouteResponse.text("large head\n")
+        while left > 0 {
+            let count = min(left, 1024)
+            // The line's name, colon, space and line end count too, where they fit.
+            let value = String(repeating: "a", count: Int(count > 16 ? count - 16 : count))
+            response.fields.append(Pair(name: "X-Large-Fill", value: value))
+            left -= count
+        }
+        return response
+    }
+
+    /// `/reset?after=n`: RST after n of 1,000,000 body octets (half by default).
+    static func reset(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        cut(request) { .reset(after: $0) }
+    }
+
+    /// `/truncate?after=n`: a FIN in place of the RST.
+    static func truncate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        cut(request) { .truncated(after: $0) }
+    }
+
+    static func never(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        var response = RouteResponse()
+        response.fate = .silence
+        return response
+    }
+
+    /// `/freeze?ms=200`: every loop of the server sleeps for this time once, then the answer is sent.
+    static func freeze(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard let pause = Arguments.count(request.argument("ms") ?? "100", upTo: Arguments.mostFreeze) else {
+            return .bad("ms is at most \(Arguments.mostFreeze)")
+        }
+        var response = RouteResponse.text("thawed\n")
+        response.fate = .freeze(.milliseconds(Int(pause)))
+        return response
+    }
+
+    private static func cut(_ request: RouteRequest, _ fate: (UInt64) -> RouteResponse.Fate) -> RouteResponse {
+        let total: UInt64 = 1_000_000
+        guard let offset = Arguments.count(request.argument("after") ?? "\(total / 2)", upTo: total) else {
+            return .bad("after is at most \(total)")
+        }
+        let body = RouteResponse.Body.generated(.random(total, seed: 0), .length(total))
+        var response = RouteResponse(200, type: "application/octet-stream", body)
+        response.fate = fate(offset)
+        return response
     }
 }

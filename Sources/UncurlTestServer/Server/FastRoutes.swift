@@ -1,3 +1,4 @@
+internal import Glibc
 internal import UncurlHTTP1
 internal import UncurlReactor
 
@@ -78,11 +79,12 @@ struct FastRoutes {
     }
 
     private mutating func renew(_ now: Instant) {
-        let (seconds, left) = ServerClock.now()
-        freshUntil = now.advanced(byNanoseconds: left)
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        freshUntil = now.advanced(byNanoseconds: 1_000_000_000 - Int64(time.tv_nsec))
         common.removeAll(keepingCapacity: true)
         common.append("HTTP/1.1 200 OK\r\nServer: uncurl-httpbin\r\nDate: ")
-        HTTPDate.append(seconds, to: &common)
+        HTTPDate.append(Int64(time.tv_sec), to: &common)
         common.append("\r\n")
     }
 }

@@ -135,7 +135,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         case .bytes(let count):
             lastActivity = loop.now
             shared.now = lastActivity
-            shared.counters.add(count, to: .bytesReceived)
+            shared.counters.bytesReceived.add(count)
             if let session, let secure = shared.secure { return decrypt(count, session, secure) }
             let need = loop.readBuffer.withBytes(count) { machine.receive($0, shared) { origin } }
             apply(need)
@@ -153,11 +153,11 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
                 count,
                 { input throws(TLSError) in try secure.receive(input, session) }
             ) {
-            case .nothing: apply(.input)
-            case .plaintext(let count):
+            case .needsInput: apply(.input)
+            case .bytes(let count):
                 let need = secure.withPlaintext(count) { machine.receive($0, shared) { origin } }
                 apply(need)
-            case .end: end()
+            case .closed: end()
             }
         } catch {
             // The alert is in the output.
@@ -208,7 +208,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             return true
         }
         let count = taken ?? 0
-        shared.counters.add(count, to: .bytesSent)
+        shared.counters.bytesSent.add(count)
         defer {
             shared.output.removeAll(keepingCapacity: true)
             shared.finishedResponses = 0
@@ -218,7 +218,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             unsentResponses = shared.finishedResponses
             return false
         }
-        shared.counters.add(shared.finishedResponses, to: .responses)
+        shared.counters.responses.add(shared.finishedResponses)
         return true
     }
 
@@ -253,7 +253,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             close()
             return true
         }
-        shared.counters.add(count, to: .bytesSent)
+        shared.counters.bytesSent.add(count)
         guard count == total else {
             unsent = secure.ciphertext.withBytes { bytes in
                 var rest: [UInt8] = []
@@ -263,7 +263,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             unsentResponses = shared.finishedResponses
             return false
         }
-        shared.counters.add(shared.finishedResponses, to: .responses)
+        shared.counters.responses.add(shared.finishedResponses)
         return true
     }
 
@@ -271,7 +271,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private func flush() -> Bool {
         do throws(Errno) {
             let taken = try write(unsent, from: unsentStart) ?? 0
-            shared.counters.add(taken, to: .bytesSent)
+            shared.counters.bytesSent.add(taken)
             unsentStart += taken
         } catch {
             close()
@@ -280,7 +280,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         guard unsentStart == unsent.count else { return false }
         unsent = []
         unsentStart = 0
-        shared.counters.add(unsentResponses, to: .responses)
+        shared.counters.responses.add(unsentResponses)
         unsentResponses = 0
         return true
     }
@@ -359,7 +359,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             loop.cancel(timer)
             return close()
         }
-        shared.counters.add(count, to: .bytesReceived)
+        shared.counters.bytesReceived.add(count)
         state = .lingering(timer, left: left - count)
     }
 

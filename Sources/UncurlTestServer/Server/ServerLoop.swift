@@ -1,3 +1,4 @@
+internal import Glibc
 internal import UncurlReactor
 
 /// The part of a ``TestServer`` on one loop: its listener, its connections and its sweep.
@@ -38,7 +39,7 @@ final class ServerLoop: TimerHandler, AlarmHandler {
     }
 
     func take(_ socket: consuming Socket) {
-        shared.counters.add(1, to: .connections)
+        shared.counters.connections.add(1)
         socket.disableNagle()
         let connection = ServerConnection(socket, self)
         guard connection.open() else { return }
@@ -83,9 +84,17 @@ final class ServerLoop: TimerHandler, AlarmHandler {
 
     /// Every loop of the server sleeps once: the others when they handle this message, this one now.
     func freeze(_ span: Duration) {
-        for other in allLoops where other !== loop { other.post { ServerClock.sleep(span) } }
-        ServerClock.sleep(span)
+        for other in allLoops where other !== loop { other.post { ServerLoop.sleep(span) } }
+        ServerLoop.sleep(span)
         loop.stamp()
+    }
+
+    /// Blocks the thread.
+    static func sleep(_ span: Duration) {
+        let nanoseconds = max(0, span.wholeNanoseconds)
+        var left = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        var rest = timespec()
+        while unsafe nanosleep(&left, &rest) == -1 { left = rest }
     }
 
     func rest(_ connection: ServerConnection, _ number: UInt64, until time: Instant) {

@@ -148,7 +148,7 @@ struct ServerMachine: ~Copyable {
 
     @inline(__always)
     private mutating func tookHead(_ shared: ServerScratch, _ origin: () -> String) -> Need? {
-        shared.counters.add(1, to: .requests)
+        shared.counters.requests.add(1)
         if shared.head.lacksHost {
             return refuse(400, "an http URI has a host: Host is empty, and the target names none", shared)
         }
@@ -298,24 +298,25 @@ struct ServerMachine: ~Copyable {
         _ shared: ServerScratch
     ) throws(HTTP1Error) {
         if shared.isDraining { exchange.keepsAlive = false }
-        try ResponseWriter.appendHints(response, exchange, shared)
+        try shared.appendHints(response, exchange)
         switch response.body {
         case .none:
-            try ResponseWriter.appendHead(response, .none, exchange, shared)
+            try shared.appendHead(response, nil, exchange)
             finish(exchange, shared)
             if let agreement = response.upgrade { state = .talking(ServerTalk(agreement)) }
         case .bytes(let octets):
             let hasBody = response.status != 204 && response.status != 304
-            let framing = hasBody ? ResponseWriter.Framing.length(UInt64(octets.count)) : .none
-            try ResponseWriter.appendHead(response, framing, exchange, shared)
+            try shared.appendHead(response, hasBody ? .length(UInt64(octets.count)) : nil, exchange)
             if hasBody, !exchange.isHead { shared.output.append(octets.span) }
             finish(exchange, shared)
         case .generated(let generator, let wanted):
-            let framing = BodyProducer.framing(wanted, exchange.version)
+            var framing = wanted
+            // HTTP/1.0 has no chunks, so its body ends with the connection (RFC 9112 §6.1).
+            if case .chunked = wanted, exchange.version.minor == 0 { framing = .untilClose }
             if framing == .untilClose { exchange.keepsAlive = false }
-            try ResponseWriter.appendHead(response, framing, exchange, shared)
+            try shared.appendHead(response, framing, exchange)
             if exchange.isHead { return finish(exchange, shared) }
-            state = .answering(exchange, BodyProducer(generator, wanted, framing, response.fate))
+            state = .answering(exchange, BodyProducer(generator, framing, response.fate))
         }
     }
 
@@ -325,30 +326,26 @@ struct ServerMachine: ~Copyable {
         _ shared: ServerScratch
     ) -> Need? {
         var producer = producer
-        let step = producer.next(shared)
-        switch step {
-        case .more:
+        switch producer.next(shared) {
+        case .piece:
             state = .answering(exchange, producer)
             return nil
         case .pause(let span):
             state = .answering(exchange, producer)
             return .time(span)
         case .end:
-            finish(exchange, shared)
-            return nil
-        case .cut(let ending):
-            state = .over(ending)
+            if let ending = producer.cut { state = .over(ending) } else { finish(exchange, shared) }
             return nil
         }
     }
 
     /// `/echo` with a body: the head is sent now, the body while it comes.
     private mutating func beginEcho(_ exchange: ServerExchange, _ shared: ServerScratch) -> Need? {
-        let response = Inspection.echoNothing(exchange.request, [])
+        let response = Routes.echoNothing(exchange.request, [])
         if shared.isDraining { exchange.keepsAlive = false }
         let length = parser.bodyRemaining
         do throws(HTTP1Error) {
-            try ResponseWriter.appendHead(response, length.map { .length($0) } ?? .chunked, exchange, shared)
+            try shared.appendHead(response, length.map { .length($0) } ?? .chunked(trailers: []), exchange)
         } catch {
             return refuse(500, "the request's Content-Type cannot be sent back: \(error)", shared)
         }
@@ -380,7 +377,7 @@ struct ServerMachine: ~Copyable {
     }
 
     private mutating func refuse(_ status: Int, _ text: String, _ shared: ServerScratch) -> Need {
-        ResponseWriter.appendRefusal(status, text, shared)
+        shared.appendRefusal(status, text)
         state = .over(.linger)
         return .end(.linger)
     }

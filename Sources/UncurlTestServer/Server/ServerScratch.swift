@@ -1,5 +1,7 @@
-internal import UncurlHTTP1
+internal import Synchronization
+public import UncurlHTTP1
 internal import UncurlReactor
+internal import UncurlTLS
 
 /// The buffers that the connections of one loop share. Only one connection works at a time, so an idle connection has
 /// no buffer.
@@ -47,7 +49,167 @@ final class ServerScratch {
 
     var scheme: String { secure == nil ? "http" : "https" }
 
-    var requestCount: UInt64 { allCounters.reduce(0) { $0 &+ $1.value(of: .requests) } }
+    var requestCount: UInt64 { allCounters.reduce(0) { $0 &+ $1.requests.value } }
 
     func nextRandom() -> UInt64 { random.next() }
+}
+
+/// The buffers that the TLS connections of one loop share, like ``ServerScratch``: only one connection works at a time.
+@safe final class SecureScratch {
+    /// Room for one read of the loop's buffer, and for the record that an earlier read began.
+    private static let capacity = 64 * 1024 + 2 * TLSVersion.maximumPlaintext
+
+    let context: TLSServerContext
+    /// Empty between two connections.
+    let ciphertext = CiphertextBuffer()
+    private let plaintext: UnsafeMutableBufferPointer<UInt8>
+
+    init(_ context: TLSServerContext) {
+        self.context = context
+        unsafe plaintext = .allocate(capacity: SecureScratch.capacity)
+    }
+
+    deinit { unsafe plaintext.deallocate() }
+
+    /// Takes all of `input`. There is room for everything that it can contain.
+    func receive(_ input: Span<UInt8>, _ session: TLSSession) throws(TLSError) -> TLSSession.Read {
+        var offset = 0
+        switch try session.handshake(input, from: &offset) {
+        case .needsInput, .needsRoots, .trust, .identity: return .needsInput
+        case .done: return try unsafe session.read(input, from: &offset, into: plaintext)
+        }
+    }
+
+    /// The first `count` bytes that the last ``receive(_:_:)`` decrypted.
+    func withPlaintext<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        unsafe body(UnsafeBufferPointer(plaintext).span.extracting(first: count))
+    }
+}
+
+/// A count of one loop. Only the loop's thread writes, so a write needs no locked instruction. Any thread may read.
+struct ServerCounter: ~Copyable {
+    private let count = Atomic<UInt64>(0)
+
+    /// Called only on the loop's thread. With one writer, a load and a store are enough.
+    @inline(__always)
+    borrowing func add(_ more: Int) {
+        let value = count.load(ordering: .relaxed)
+        count.store(value &+ UInt64(truncatingIfNeeded: more), ordering: .releasing)
+    }
+
+    var value: UInt64 { count.load(ordering: .acquiring) }
+}
+
+/// The counts of one loop.
+final class ServerCounters: Sendable {
+    let connections = ServerCounter()
+    let requests = ServerCounter()
+    let responses = ServerCounter()
+    let bytesReceived = ServerCounter()
+    let bytesSent = ServerCounter()
+}
+
+/// The writing of responses. Every head passes the checks of the serializer.
+extension ServerScratch {
+    /// - Parameter framing: how the body that follows is to be framed; nil for none.
+    func appendHead(
+        _ response: RouteResponse,
+        _ framing: RouteResponse.Framing?,
+        _ exchange: ServerExchange
+    ) throws(HTTP1Error) {
+        var fields = HTTPFields()
+        try fields.append("Server", "uncurl-httpbin")
+        try fields.append("Date", fast.date(now))
+        for field in response.fields { try fields.append(field.name, field.value) }
+        switch framing {
+        case nil, .untilClose: break
+        case .length(let count): try fields.append("Content-Length", String(count))
+        case .chunked: try fields.append("Transfer-Encoding", "chunked")
+        }
+        if !exchange.keepsAlive {
+            try fields.append("Connection", "close")
+        } else if exchange.version.minor == 0 {
+            try fields.append("Connection", "keep-alive")
+        }
+        let reason = Self.reason(response.status)
+        let head = try ResponseHead(status: response.status, reason: reason, fields: fields)
+        try MessageSerializer.append(head, to: &output)
+    }
+
+    /// Writes a 103 before the response (RFC 8297). HTTP/1.0 has no 1xx (RFC 9110 §15.2).
+    func appendHints(_ response: RouteResponse, _ exchange: ServerExchange) throws(HTTP1Error) {
+        guard !response.hints.isEmpty, exchange.version.minor > 0 else { return }
+        var fields = HTTPFields()
+        for field in response.hints { try fields.append(field.name, field.value) }
+        try MessageSerializer.append(ResponseHead(status: 103, reason: "Early Hints", fields: fields), to: &output)
+    }
+
+    /// Writes a complete response that ends the connection, for a faulty request.
+    func appendRefusal(_ status: Int, _ text: String) {
+        let body = Array("\(text)\n".utf8)
+        output += "HTTP/1.1 \(status) \(Self.reason(status))\r\nServer: uncurl-httpbin\r\n".utf8
+        output += "Date: \(fast.date(now))\r\nContent-Type: text/plain; charset=utf-8\r\n".utf8
+        output += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n".utf8
+        output += body
+        finishedResponses += 1
+    }
+
+    /// The reason phrases of the statuses that this server uses, from the IANA registry; empty for others.
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 407: "Proxy Authentication Required"
+        case 408: "Request Timeout"
+        case 412: "Precondition Failed"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 416: "Range Not Satisfiable"
+        case 417: "Expectation Failed"
+        case 418: "I'm a teapot"
+        case 426: "Upgrade Required"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        default: ""
+        }
+    }
+}
+
+/// The settings of a ``TestServer``. The defaults suit tests and load runs.
+public struct ServerOptions: Sendable {
+    /// The limits of the parser. Bodies that are not kept (`/upload`, `/echo`) may have `bodyBytes`, which is unlimited
+    /// by default.
+    public var limits = ParserLimits()
+    /// The longest body that a route collects; a longer one is answered 413. It limits the memory that a client can
+    /// occupy, and is eight times the largest body of a usual test.
+    public var collectedBodyBytes = 8 << 20
+    /// The time after which an idle connection is closed; an incomplete request gets a 408 first. nginx waits as long.
+    /// Requested delays (`/delay`, `/never`) do not count.
+    public var idleTimeout = Duration.seconds(75)
+    /// The backlog of the listening sockets; the system's `net.core.somaxconn` bounds it as well.
+    public var backlog: Int32 = 4096
+
+    /// The defaults.
+    public init() {}
 }

@@ -1,3 +1,5 @@
+internal import UncurlText
+
 /// One end of a WebSocket, without the socket: octets in, events out, and the octets to send.
 ///
 /// ```
@@ -34,11 +36,6 @@ public struct WebSocketMachine: ~Copyable {
         case closed(CloseReason)
     }
 
-    private enum Reading {
-        case header
-        case payload(FrameHeader, left: UInt64)
-    }
-
     /// Which end this is.
     public let role: Role
     /// Where the conversation stands.
@@ -49,7 +46,8 @@ public struct WebSocketMachine: ~Copyable {
     public var maximumFragmentCount: Int
     private var output: [UInt8] = []
     private var reader: FrameHeaderReader
-    private var reading = Reading.header
+    /// The frame whose payload is being read, and how much of that is left; nil before its header is complete.
+    private var frame: (header: FrameHeader, left: UInt64)?
     private var incoming: IncomingMessage?
     /// A control frame's payload so far.
     private var control: [UInt8] = []
@@ -189,25 +187,20 @@ public struct WebSocketMachine: ~Copyable {
 
     private mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(WebSocketError) -> Event? {
         while true {
-            switch reading {
-            case .header:
+            guard let (header, left) = frame else {
                 guard let header = try reader.read(input, &position) else { return nil }
                 try begin(header)
-                reading = .payload(header, left: header.length)
-            case .payload(let header, let left):
-                let count = Int(min(left, UInt64(input.count - position)))
-                if count > 0 {
-                    try take(input.extracting(position..<position + count), header, at: header.length - left)
-                    position += count
-                }
-                let rest = left - UInt64(count)
-                guard rest == 0 else {
-                    reading = .payload(header, left: rest)
-                    return nil
-                }
-                reading = .header
-                if let event = try end(header) { return event }
+                frame = (header, header.length)
+                continue
             }
+            let count = Int(min(left, UInt64(input.count - position)))
+            if count > 0 {
+                try take(input.extracting(position..<position + count), header, at: header.length - left)
+                position += count
+            }
+            frame = left > UInt64(count) ? (header, left - UInt64(count)) : nil
+            if frame != nil { return nil }
+            if let event = try end(header) { return event }
         }
     }
 
@@ -285,5 +278,67 @@ public struct WebSocketMachine: ~Copyable {
         control = []
         inflater = nil
         deflater = nil
+    }
+}
+
+/// The reason in a Close frame (RFC 6455 §5.5.1).
+public struct CloseReason: Hashable, Sendable {
+    /// Nil if the frame has no code, which is reported as 1005 (§7.4.1).
+    public let code: UInt16?
+    /// UTF-8, at most 123 octets. Empty without a code.
+    public let text: String
+
+    /// A close frame without a body (RFC 6455 §7.1.5).
+    public static let none = CloseReason(code: nil, text: "")
+
+    private init(code: UInt16?, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// A reason as it was received. Only such a reason is sent back without a check.
+    init(payload: [UInt8]) throws(WebSocketError) {
+        guard !payload.isEmpty else {
+            self = .none
+            return
+        }
+        guard payload.count > 1 else { throw .violation(.shortClose) }
+        let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+        guard CloseReason.maySend(code) else { throw .violation(.closeCode(code)) }
+        var check = UTF8Check()
+        guard check.take(payload.span.extracting(2...)), check.isComplete else { throw .invalidText }
+        self.init(code: code, text: String(decoding: payload[2...], as: UTF8.self))
+    }
+
+    /// Nil for a code that may not be sent. A text that is too long is cut, at a character's end.
+    public init?(_ code: UInt16, _ text: String = "") {
+        guard CloseReason.maySend(code) else { return nil }
+        self.init(code: code, text: CloseReason.cut(text))
+    }
+
+    init(_ error: WebSocketError) {
+        self.init(code: error.closeCode, text: CloseReason.cut(error.description))
+    }
+
+    /// §7.4.1 and its registry: 1004 is reserved, 1005, 1006 and 1015 stand for what was not sent. §7.4.2: from 3000 on
+    /// they belong to libraries and applications; the codes between are reserved for later versions of the protocol.
+    public static func maySend(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+
+    private static func cut(_ text: String) -> String {
+        let limit = FrameHeader.maximumControlLength - 2
+        guard text.utf8.count > limit else { return text }
+        var kept = Substring(text.unicodeScalars.prefix(limit))
+        while kept.utf8.count > limit { kept.unicodeScalars.removeLast() }
+        return String(kept)
+    }
+
+    var payload: [UInt8] {
+        guard let code else { return [] }
+        return [UInt8(truncatingIfNeeded: code >> 8), UInt8(truncatingIfNeeded: code)] + Array(text.utf8)
     }
 }

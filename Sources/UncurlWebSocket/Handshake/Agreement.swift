@@ -1,3 +1,4 @@
+internal import UncurlHTTP1
 import UncurlText
 
 /// The result of a handshake.
@@ -14,13 +15,11 @@ public struct Agreement: Hashable, Sendable {
     }
 
     /// The fields of a handshake beside Connection and Upgrade.
-    enum Field {
-        static let key = "Sec-WebSocket-Key"
-        static let accept = "Sec-WebSocket-Accept"
-        static let version = "Sec-WebSocket-Version"
-        static let subprotocol = "Sec-WebSocket-Protocol"
-        static let extensions = "Sec-WebSocket-Extensions"
-    }
+    static let keyField = "Sec-WebSocket-Key"
+    static let acceptField = "Sec-WebSocket-Accept"
+    static let versionField = "Sec-WebSocket-Version"
+    static let subprotocolField = "Sec-WebSocket-Protocol"
+    static let extensionsField = "Sec-WebSocket-Extensions"
 
     /// RFC 6455 §4.2.2 (5.4): the base64 of the SHA-1 of the key as sent and this text.
     static func acceptance(of key: String) -> String {
@@ -67,4 +66,24 @@ enum SHA1 {
     }
 
     private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
+}
+
+/// Words of header fields.
+extension Agreement {
+    /// The elements of a list, without blanks around them and without empty ones.
+    static func list(_ values: [String]) -> [String] {
+        values.flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.map { trimmed(Substring($0)) }.filter {
+            !$0.isEmpty
+        }
+    }
+
+    /// Whether the values are that one text alone, blanks around it aside. Octets are compared: a long run of combining
+    /// marks makes Swift's `==` slow.
+    static func areOnly(_ text: String, _ values: [String]) -> Bool {
+        values.count == 1 && trimmed(values[0]).utf8.elementsEqual(text.utf8)
+    }
+
+    static func trimmed(_ text: some StringProtocol) -> String {
+        String(decoding: Array(text.utf8).withoutBlanks, as: UTF8.self)
+    }
 }

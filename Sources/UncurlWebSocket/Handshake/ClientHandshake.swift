@@ -29,9 +29,9 @@ public struct ClientHandshake: Sendable {
         self.key = key
         self.protocols = protocols
         offer = deflate
-        var fields = [(Agreement.Field.version, "13"), (Agreement.Field.key, key)]
-        if !protocols.isEmpty { fields.append((Agreement.Field.subprotocol, protocols.joined(separator: ", "))) }
-        if let deflate { fields.append((Agreement.Field.extensions, deflate.text)) }
+        var fields = [(Agreement.versionField, "13"), (Agreement.keyField, key)]
+        if !protocols.isEmpty { fields.append((Agreement.subprotocolField, protocols.joined(separator: ", "))) }
+        if let deflate { fields.append((Agreement.extensionsField, deflate.text)) }
         self.fields = fields
     }
 
@@ -39,15 +39,15 @@ public struct ClientHandshake: Sendable {
     ///
     /// - Parameter values: all values of the answer's fields of a name, whatever its case.
     public func check(_ values: (String) -> [String]) throws(HandshakeError) -> Agreement {
-        guard HeaderText.areOnly(Agreement.acceptance(of: key), values(Agreement.Field.accept)) else {
+        guard Agreement.areOnly(Agreement.acceptance(of: key), values(Agreement.acceptField)) else {
             throw .wrongAccept
         }
         var agreement = Agreement()
-        let extensions = values(Agreement.Field.extensions).joined(separator: ", ")
+        let extensions = values(Agreement.extensionsField).joined(separator: ", ")
         agreement.deflate = try deflate(extensions)
-        let chosen = values(Agreement.Field.subprotocol)
+        let chosen = values(Agreement.subprotocolField)
         if let first = chosen.first {
-            let name = HeaderText.trimmed(first)
+            let name = Agreement.trimmed(first)
             guard chosen.count == 1, name.isToken, protocols.contains(name) else {
                 throw .unofferedProtocol(chosen.joined(separator: ", "))
             }
@@ -63,5 +63,31 @@ public struct ClientHandshake: Sendable {
             let agreement = DeflateAgreement(response: element, to: offer)
         else { throw .unacceptableExtension(text) }
         return agreement
+    }
+}
+
+/// The reason why an opening handshake has failed (RFC 6455 §4).
+public enum HandshakeError: Error, Hashable, Sendable {
+    /// A fault of the client's request: a subprotocol is no token, or is named twice.
+    case invalidProtocol(String)
+    /// The server's proof that it read the request is missing, repeated or wrong (§4.2.2).
+    case wrongAccept
+    /// The server has chosen a subprotocol that was not offered, or several.
+    case unofferedProtocol(String)
+    /// The server has chosen an extension, or a parameter of one, that was not offered.
+    case unacceptableExtension(String)
+    /// The client's version is not 13 (§4.4), or it has sent no key of 16 octets.
+    case notAskedFor
+}
+
+extension HandshakeError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidProtocol(let name): "“\(name)” is no subprotocol, or stands there twice"
+        case .wrongAccept: "Sec-WebSocket-Accept does not answer the request's key"
+        case .unofferedProtocol(let names): "the server chose the subprotocol “\(names)”, which was not offered"
+        case .unacceptableExtension(let text): "the server chose the extension “\(text)”, which was not offered"
+        case .notAskedFor: "the request asks for no WebSocket of version 13"
+        }
     }
 }

@@ -8,7 +8,7 @@ public struct ServerHandshake: Sendable {
     public let agreement: Agreement
 
     /// The version that a server names to clients with another version (§4.4).
-    public static let version = (name: Agreement.Field.version, value: "13")
+    public static let version = (name: Agreement.versionField, value: "13")
 
     /// Accepts the first acceptable offer of compression, and the first of the client's subprotocols for which `spoken`
     /// returns true.
@@ -22,21 +22,21 @@ public struct ServerHandshake: Sendable {
         deflates: Bool,
         speaking spoken: (String) -> Bool
     ) throws(HandshakeError) {
-        let keys = values(Agreement.Field.key).map { HeaderText.trimmed($0) }
-        guard HeaderText.areOnly("13", values(Agreement.Field.version)), keys.count == 1,
+        let keys = values(Agreement.keyField).map { Agreement.trimmed($0) }
+        guard Agreement.areOnly("13", values(Agreement.versionField)), keys.count == 1,
             ServerHandshake.isNonce(keys[0])
         else { throw .notAskedFor }
-        var fields = [(Agreement.Field.accept, Agreement.acceptance(of: keys[0]))]
+        var fields = [(Agreement.acceptField, Agreement.acceptance(of: keys[0]))]
         var agreement = Agreement()
-        agreement.subprotocol = HeaderText.list(values(Agreement.Field.subprotocol)).first {
+        agreement.subprotocol = Agreement.list(values(Agreement.subprotocolField)).first {
             $0.isToken && spoken($0)
         }
-        if let subprotocol = agreement.subprotocol { fields.append((Agreement.Field.subprotocol, subprotocol)) }
-        if deflates, let offers = ExtensionList(values(Agreement.Field.extensions).joined(separator: ", ")) {
+        if let subprotocol = agreement.subprotocol { fields.append((Agreement.subprotocolField, subprotocol)) }
+        if deflates, let offers = ExtensionList(values(Agreement.extensionsField).joined(separator: ", ")) {
             let named = offers.elements.lazy.filter { $0.name == DeflateAgreement.name }
             agreement.deflate = named.compactMap { DeflateAgreement(accepting: $0) }.first
         }
-        if let deflate = agreement.deflate { fields.append((Agreement.Field.extensions, deflate.response)) }
+        if let deflate = agreement.deflate { fields.append((Agreement.extensionsField, deflate.response)) }
         self.fields = fields
         self.agreement = agreement
     }

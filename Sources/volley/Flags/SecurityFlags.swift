@@ -95,7 +95,7 @@ extension SecurityFlags {
         let keyBytes = try key.map { path throws(UsageError) in
             try Files.read(path, for: "--key", limit: Self.identityLimit)
         }
-        do throws(IdentityError) {
+        do throws(CertificateError) {
             if isPEM { return try ClientIdentity(pem: bytes, key: keyBytes, password: password) }
             return try ClientIdentity(pkcs12: bytes, password: password)
         } catch {
@@ -103,7 +103,7 @@ extension SecurityFlags {
         }
     }
 
-    func complaint(_ error: IdentityError) -> UsageError {
+    func complaint(_ error: CertificateError) -> UsageError {
         let files = ([cert.map { "--cert \(quoted($0))" }, key.map { "--key \(quoted($0))" }]).compactMap(\.self)
         let remedy =
             switch error {
@@ -114,7 +114,8 @@ extension SecurityFlags {
             case .legacyEncryption: "install that provider, or write the file anew with `openssl pkcs12 -export`"
             case .tooManyIterations:
                 "write the file anew with fewer, with `-iter` of `openssl pkcs8` or `openssl pkcs12`"
-            case .unreadable, .noCertificate, .malformedCertificate, .malformedKey, .malformedPKCS12, .refused:
+            case .unreadable, .noCertificate, .malformedCertificate, .malformedKey, .malformedPKCS12, .refused,
+                .noRevocationList, .malformedRevocationList:
                 "name a certificate and key in PEM, or a PKCS #12 file"
             }
         return UsageError("\(files.joined(separator: " and ")): \(oneLine("\(error)", limit: 400)): \(remedy)")
@@ -139,7 +140,7 @@ extension SecurityOptions {
     ) throws(UsageError) {
         try flags.check(isSecure: isSecure, throughSecureProxy: hasProxy)
         var base = TLSConfiguration()
-        base.verification = flags.insecure ? .none : .full
+        base.verifiesServers = !flags.insecure
         let rootFlags: String?
         (base.roots, rootFlags) = flags.roots ?? (.system, nil)
         let proxy = hasProxy ? try Self.context(base, flags) : nil

@@ -99,7 +99,7 @@ struct DownloaderTests {
         for index in 0..<7 { loads.finish(index) }
         #expect(await results.wait { $0.count == 9 })
         #expect(loads.begun.all.count == 7)
-        let lenient = Downloader(fields: .only(["Accept"]), load: loads.load)
+        let lenient = Downloader(fields: ["Accept"], load: loads.load)
         lenient.download(variants[0], completion: completion("v"))
         lenient.download(variants[2], completion: completion("v"))
         #expect(await loads.begun.wait { $0.count == 8 })

@@ -12,7 +12,7 @@ final class LoopBench {
     /// - Parameter manual: time stands still until the test moves it.
     init(manual: Bool = false) throws {
         clock = manual ? ManualClock() : nil
-        loop = try EventLoop(clock: clock.map { .manual($0) } ?? .monotonic)
+        loop = try EventLoop(clock: clock)
     }
 
     /// Runs until ``EventLoop/stop()``. A test that would hang fails after a minute instead: sanitizers are slow.

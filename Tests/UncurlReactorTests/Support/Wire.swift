@@ -87,7 +87,7 @@ final class Peer {
         for _ in 0..<4 {
             let socket = try Socket(address.family)
             do {
-                guard case .inProgress = try socket.connect(to: address) else {
+                guard try !socket.connect(to: address) else {
                     held.append(socket.release())
                     continue
                 }

@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import Synchronization
 import TestSupport
 import Testing

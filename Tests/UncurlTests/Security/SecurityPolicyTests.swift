@@ -1,3 +1,4 @@
+import CertificateTestSupport
 import TestSupport
 import Testing
 import URLLoading

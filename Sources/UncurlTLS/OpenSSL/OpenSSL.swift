@@ -1,0 +1,71 @@
+internal import CUncurlOpenSSL
+
+/// Whether OpenSSL started. It is started without its cleanup at `exit`: threads that outlive the main one, such as one
+/// that still reads a trust store, would go on in freed tables (seen as a crash in one of thirty short runs). The
+/// kernel takes the memory back.
+///
+/// Only the first initialisation of a process decides that. Each piece of code that may use OpenSSL first therefore
+/// asks here: all code that makes a context, reads a certificate or a key, or computes a hash, and the test server's
+/// keys. Any thread may ask.
+package let isOpenSSLStarted = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+/// The entries of this thread's error queue. Taking them empties the queue.
+struct OpenSSLErrors {
+    /// The packed codes, the earliest first: that one is the cause, and later ones tell which functions passed it on.
+    private let codes: [CUnsignedLong]
+
+    static func take() -> OpenSSLErrors {
+        var codes: [CUnsignedLong] = []
+        while true {
+            let code = ERR_get_error()
+            if code == 0 { return OpenSSLErrors(codes: codes) }
+            codes.append(code)
+        }
+    }
+
+    var first: (library: CInt, reason: CInt, text: String)? {
+        codes.first.map { (ERR_GET_LIB($0), ERR_GET_REASON($0), Self.words($0)) }
+    }
+
+    /// The cause in words.
+    var text: String { first?.text ?? "no reason given" }
+
+    func holds(library: CInt, reason: CInt) -> Bool {
+        codes.contains { ERR_GET_LIB($0) == library && ERR_GET_REASON($0) == reason }
+    }
+
+    /// Whether the failure was an algorithm that no loaded provider has.
+    var isUnsupported: Bool {
+        codes.contains { ERR_GET_REASON($0) == uncurl_unsupported_reason() }
+            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_ALGORITHM)
+            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_CIPHER)
+    }
+
+    private static func words(_ code: CUnsignedLong) -> String {
+        guard let reason = unsafe ERR_reason_error_string(code) else { return "error \(String(code, radix: 16))" }
+        return unsafe String(cString: reason)
+    }
+}
+
+/// Returns the octets that an `i2d_…` function makes. They are empty if it fails.
+func encodedDER(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8] {
+    var data: UnsafeMutablePointer<UInt8>? = nil
+    let count = unsafe encode(&data)
+    guard count > 0, let data = unsafe data else { return [] }
+    defer { unsafe CRYPTO_free(data, nil, 0) }
+    return unsafe Array(UnsafeBufferPointer(start: data, count: Int(count)))
+}
+
+/// Returns whether a text is an IPv4 address with dots or an IPv6 address.
+func isAddress(_ text: String) -> Bool {
+    let address = unsafe a2i_IPADDRESS(text)
+    defer { unsafe ASN1_OCTET_STRING_free(address) }
+    ERR_clear_error()
+    return unsafe address != nil
+}
+
+/// Returns the octets of any ASN.1 string.
+func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    guard let string = unsafe string, let data = unsafe ASN1_STRING_get0_data(string) else { return [] }
+    return unsafe Array(UnsafeBufferPointer(start: data, count: Int(max(0, ASN1_STRING_length(string)))))
+}

@@ -1,0 +1,93 @@
+internal import CUncurlZlib
+
+extension [UInt8] {
+    /// Appends the content of `bytes` with one copy.
+    @inline(__always)
+    mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends the octets of a literal, without a String.
+    @inline(__always)
+    mutating func append(_ text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends a number in decimal digits, without a String.
+    mutating func append(decimal number: UInt64) {
+        guard number >= 10 else { return append(UInt8(truncatingIfNeeded: 48 + number)) }
+        append(decimal: number / 10)
+        append(UInt8(truncatingIfNeeded: 48 + number % 10))
+    }
+
+    /// Appends a number in hexadecimal digits, as a chunk size is written (RFC 9112 §7.1).
+    mutating func append(hex number: UInt64) {
+        if number >= 16 { append(hex: number / 16) }
+        let digit = UInt8(truncatingIfNeeded: number % 16)
+        append(digit < 10 ? 48 + digit : 87 + digit)
+    }
+}
+
+/// SplitMix64: the same seed gives the same bytes, on every machine and in pieces of any length.
+struct PseudoRandom: Sendable {
+    private var state: UInt64
+    private var word: UInt64 = 0
+    private var left = 0
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func nextWord() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+
+    /// Appends bytes. They do not depend on where one call ends and the next begins.
+    mutating func append(_ count: Int, to bytes: inout [UInt8]) {
+        for _ in 0..<count {
+            if left == 0 {
+                word = nextWord()
+                left = 8
+            }
+            bytes.append(UInt8(truncatingIfNeeded: word))
+            word >>= 8
+            left -= 1
+        }
+    }
+
+    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
+        var random = PseudoRandom(seed: seed)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        random.append(count, to: &bytes)
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// The octets in a coding of `/gzip` and `/deflate` (RFC 9110 §8.4.1); nil only if zlib has no memory.
+    ///
+    /// - Parameter windowBits: 31 for gzip, 15 for zlib's format, -15 for DEFLATE without zlib's frame, which some
+    ///   servers send as "deflate" in breach of RFC 9110 §8.4.1.2.
+    func compressed(windowBits: CInt) -> [UInt8]? {
+        var stream = unsafe z_stream()
+        guard unsafe uncurl_deflateInit2(&stream, Z_DEFAULT_COMPRESSION, windowBits) == Z_OK else { return nil }
+        defer { _ = unsafe deflateEnd(&stream) }
+        // deflateBound covers every form; gzip's header fits into its margin.
+        var out = [UInt8](repeating: 0, count: Int(unsafe deflateBound(&stream, UInt(count))) + 32)
+        var input = self
+        let finished = unsafe input.withUnsafeMutableBufferPointer { input in
+            unsafe out.withUnsafeMutableBufferPointer { out in
+                unsafe stream.next_in = input.baseAddress
+                unsafe stream.avail_in = UInt32(clamping: input.count)
+                unsafe stream.next_out = out.baseAddress
+                unsafe stream.avail_out = UInt32(clamping: out.count)
+                return unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
+            }
+        }
+        guard finished else { return nil }
+        return unsafe Array(out.prefix(Int(stream.total_out)))
+    }
+}
