@@ -21,7 +21,7 @@ package func sampleResult(
     try change(&options)
     let plan = RunPlan(options, try Preflight(options, .usual))
     let workers = plan.shares.map { share in
-        WorkerResult(
+        (
             metrics: sampleMetrics(of: share.index, failing: failing),
             connections: share.connections,
             start: Instant(nanoseconds: 5_000 + Int64(share.index)),

@@ -105,6 +105,11 @@ package struct Metrics: Sendable {
         }
     }
 
+    /// The responses by status code, those that came.
+    package var seenStatuses: [(code: Int, count: UInt64)] {
+        statuses.indices.filter { statuses[$0] > 0 }.map { ($0, statuses[$0]) }
+    }
+
     package static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
 
     /// Adds the other's counts to these, as if one worker had seen both.

@@ -224,7 +224,7 @@ final class Worker: TimerHandler {
             }
             workerBoard.finished(
                 share.index,
-                WorkerResult(
+                (
                     metrics: metrics.value,
                     connections: share.connections,
                     start: start,

@@ -303,8 +303,7 @@ extension Comparison {
         var places: [OctetText: Int] = [:]
         for (report, field) in [(old, \Failures.old), (new, \Failures.new)] {
             for row in report.document["errors"]?.items ?? [] {
-                let words = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }
-                let name = oneLine(words.filter { !$0.isEmpty }.joined(separator: ": "))
+                let name = oneLine(failureWords(row))
                 let count = row["count"]?.integer ?? 0
                 if let place = places[OctetText(name)] {
                     found[place][keyPath: field] &+= count

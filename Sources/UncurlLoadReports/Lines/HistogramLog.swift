@@ -15,7 +15,7 @@ package enum HistogramLog {
         fileprivate let text: String
 
         /// The slots that counted a value.
-        var recorded: RecordedSlots { (try? HistogramCodec.recorded(text: text)) ?? RecordedSlots() }
+        var recorded: RecordedSlots { (try? LatencyHistogram.recorded(hdr: text)) ?? RecordedSlots() }
 
         package var counters: LatencyHistogram { LatencyHistogram(recorded) }
     }
@@ -44,7 +44,7 @@ package enum HistogramLog {
     package static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
-            + HistogramCodec.text(histogram) + "\n"
+            + histogram.hdr + "\n"
     }
 
     private static func threeDigits(_ number: UInt64) -> String {
@@ -94,19 +94,25 @@ package enum HistogramLog {
         guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
-        _ = try HistogramCodec.recorded(text: parts[3])
+        _ = try LatencyHistogram.recorded(hdr: parts[3])
         return Line(tag: tag, start: start, length: length, text: String(parts[3]))
     }
 }
 
 extension HistogramLog {
+    /// A name for logs, whose tags have neither commas nor spaces.
+    static func tag(_ series: String, _ name: String) -> String {
+        let scalars = name.unicodeScalars.map { $0 == "," || $0.properties.isWhitespace ? "_" : $0 }
+        return series + "." + String(String.UnicodeScalarView(scalars))
+    }
+
     /// The lines of an interval. The main series and each name have a line even where they are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let (metrics, work) = (interval.metrics, plan.options.work)
         let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
         let about = metrics.has(.schedule) ? "corrected" : "raw"
         let named = zip(plan.requestNames.all, metrics.names).map { name, metrics in
-            (tag: NamedReport.tag(about, name), isMain: false, histogram: metrics.latency)
+            (tag: tag(about, name), isMain: false, histogram: metrics.latency)
         }
         return (series + named).reduce(into: "") { text, series in
             text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)

@@ -41,7 +41,7 @@ package struct LogMerge {
             totals.append((tag, LatencyHistogram()))
         }
         totals[place].histogram.merge(line.recorded)
-        guard totals[place].histogram.count <= HistogramCodec.countLimit else {
+        guard totals[place].histogram.count <= LatencyHistogram.countLimit else {
             throw .tooManyValues(path, isLog: true)
         }
     }
@@ -66,8 +66,8 @@ package struct LogMerge {
 
     /// A table of the merged log, one row per tag.
     package var table: String {
-        (["Latency     " + TextReport.columnHeads]
-            + totals.compactMap { TextReport.histogramRow($0.tag, $0.histogram) })
+        (["Latency     " + columnHeads]
+            + totals.compactMap { histogramRow($0.tag, $0.histogram) })
             .joined(separator: "\n") + "\n"
     }
 }

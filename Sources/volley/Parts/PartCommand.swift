@@ -75,7 +75,7 @@ struct PartCommand: ParsableCommand {
         invocation.interval = interval
         if let duration { invocation.load.duration = duration }
         if let rate {
-            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? Quantity.longest)
+            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? LoadOptions.longest)
         }
         return invocation
     }

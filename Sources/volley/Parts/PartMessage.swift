@@ -111,7 +111,7 @@ enum PartMessage: Sendable {
             guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
             self = .result(
                 worker: Int(clamping: worker),
-                WorkerResult(
+                (
                     metrics: metrics,
                     connections: Int(clamping: number("connections")),
                     start: Instant(nanoseconds: Int64(clamping: number("start"))),

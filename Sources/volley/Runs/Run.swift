@@ -3,9 +3,9 @@ import UncurlTestServer
 
 /// A run from its options to its reports. It uses the main thread.
 struct Run {
-    private let invocation: Invocation
-    private let limits: SystemLimits
-    private let preflight: Preflight
+    let invocation: Invocation
+    let limits: SystemLimits
+    let preflight: Preflight
 
     init(_ invocation: Invocation, limits: SystemLimits = .read()) throws(UsageError) {
         (self.invocation, self.limits) = (invocation, limits)
@@ -28,7 +28,7 @@ struct Run {
     }
 
     /// A finished run, and why a report that is written during the run is incomplete.
-    typealias Measured = (result: RunResult, trouble: ReportProblem?)
+    typealias Measured = (result: RunResult, trouble: UsageError?)
 
     static func report(_ run: Measured, to files: [ReportFile]) throws(UsageError) -> Verdict {
         try ReportFile.write(files, after: run.trouble) { format throws(UsageError) in try format.text(of: run.result) }

@@ -2,31 +2,15 @@ import UncurlLoad
 
 /// `--search-max`: runs at one rate after another until it knows the highest rate that keeps the goal, then reports a
 /// run at that rate.
-struct SearchRun {
-    private let invocation: Invocation
-    private let goal: SearchGoal
-    private let start: Rate
-    private let limits: SystemLimits
-    private let preflight: Preflight
-
+extension Run {
     /// - Parameter start: the first rate.
-    init(
-        _ invocation: Invocation,
-        goal: SearchGoal,
-        from start: Rate,
-        limits: SystemLimits = .read()
-    ) throws(UsageError) {
-        (self.invocation, self.goal, self.start, self.limits) = (invocation, goal, start, limits)
-        preflight = try orUsage(try Preflight(invocation.load, limits))
-    }
-
-    func perform() throws(UsageError) -> Verdict {
+    func search(for goal: SearchGoal, from start: Rate) throws(UsageError) -> Verdict {
         // A report that cannot be written is an error before the first trial.
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
         let limits = limits
-        return try perform(on: &stage, files) { trial, _, stage throws(UsageError) in
+        return try search(for: goal, from: start, on: &stage, files) { trial, _, stage throws(UsageError) in
             try Run(trial, limits: limits).measure(on: &stage, files)
         }
     }
@@ -37,7 +21,9 @@ struct SearchRun {
     ///   - files: The search's reports. Those that are written during a run replace the ones of the run before, since
     ///     any run may be the last.
     ///   - measure: Makes a run at a rate, in this process or in processes that it leads.
-    func perform(
+    func search(
+        for goal: SearchGoal,
+        from start: Rate,
         on stage: inout RunStage,
         _ files: [ReportFile],
         by measure: (_ trial: Invocation, _ rate: Rate, inout RunStage) throws(UsageError) -> Run.Measured
@@ -47,7 +33,7 @@ struct SearchRun {
         var lines: [String] = []
         var last: Run.Measured?
         while case .trial(let rate) = search.step {
-            var trial = at(rate, search.isLimitedAbove)
+            var trial = trial(of: goal, at: rate, search.isLimitedAbove)
             // Only the run that may confirm a rate is repeated.
             if !search.isConfirming { trial.repeats = 1 }
             let measured = try measure(trial, rate, &stage)
@@ -56,8 +42,8 @@ struct SearchRun {
                 lines.append("the search was interrupted: these are the figures of its last run")
                 return try report(measured, lines, to: files, &stage)
             }
-            let verdict = Self.trial(measured.result, goal)
-            lines.append(line(rate, measured.result, verdict))
+            let verdict = Self.judge(measured.result, goal)
+            lines.append(Self.line(rate, measured.result, goal, verdict))
             stage.say(lines[lines.count - 1])
             search.record(verdict)
         }
@@ -82,7 +68,7 @@ struct SearchRun {
     /// The duration of a trial in nanoseconds.
     private var trialLength: UInt64 { invocation.load.duration ?? 10_000_000_000 }
 
-    private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Invocation {
+    private func trial(of goal: SearchGoal, at rate: Rate, _ isLimitedAbove: Bool) -> Invocation {
         var trial = invocation
         trial.load.search = goal
         trial.load.search?.isLimitedAbove = isLimitedAbove
@@ -104,11 +90,11 @@ struct SearchRun {
         var measured = measured
         measured.result.notes += lines
         stage.finishRuns()
-        return try Run.report(measured, to: files)
+        return try Self.report(measured, to: files)
     }
 
     /// Judges a trial. A trial that keeps the goal is good even if volley was late: the latency includes the lateness.
-    static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
+    static func judge(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
         if goal.holds(result.metrics) { return .good }
         return result.misses(goal) ? .bad : .unclear
     }
@@ -120,7 +106,12 @@ struct SearchRun {
         return "\(span) of one that was missed when volley was the limit, so that the server may take more"
     }
 
-    private func line(_ rate: Rate, _ result: RunResult, _ trial: RateSearch.Trial) -> String {
+    private static func line(
+        _ rate: Rate,
+        _ result: RunResult,
+        _ goal: SearchGoal,
+        _ trial: RateSearch.Trial
+    ) -> String {
         let verdict =
             switch trial {
             case .good where goal.isUnclear(result.metrics): "good, of too few requests to know"
