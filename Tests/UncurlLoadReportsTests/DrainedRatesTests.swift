@@ -28,10 +28,12 @@ struct DrainedRatesTests {
             connections: 1,
             start: Instant(nanoseconds: 0),
             end: Instant(nanoseconds: 1_000_000_000),
-            core: .none
+            core: (0, 0)
         )
         let plan = try sampleResult { $0.threads = 2 }.plan
-        let idle: WorkerResult = (metrics: Metrics(), connections: 1, start: worker.start, end: worker.end, core: .none)
+        let idle: WorkerResult = (
+            metrics: Metrics(), connections: 1, start: worker.start, end: worker.end, core: (0, 0)
+        )
         var result = RunResult(plan: plan, startedAt: 0, workers: [worker, idle], interrupted: false)
         result.course.add(interval(), of: .requests)
         return result

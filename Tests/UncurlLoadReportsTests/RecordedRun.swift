@@ -78,13 +78,13 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
 
     func result(seed: UInt64) throws -> RunResult {
         let plan = try plan()
-        let workers = counts(seed: seed, plan).enumerated().map { index, parts in
+        let workers = counts(seed: seed, plan).enumerated().map { index, parts -> WorkerResult in
             (
                 metrics: parts.reduce(into: Metrics()) { $0.merge($1) },
                 connections: 4,
                 start: Instant(nanoseconds: 5_000 + Int64(index)),
                 end: Instant(nanoseconds: 3_000_005_000 - Int64(index)),
-                core: CoreTime(used: 250_000_000 + UInt64(index), queued: 5)
+                core: (used: 250_000_000 + UInt64(index), queued: 5)
             )
         }
         var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)

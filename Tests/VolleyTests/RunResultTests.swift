@@ -16,7 +16,7 @@ struct RunResultTests {
             connections: 1,
             start: .init(nanoseconds: 0),
             end: .init(nanoseconds: 1_000_000_000),
-            core: .none
+            core: (0, 0)
         )
         return RunResult(plan: plan, startedAt: 0, workers: [worker], interrupted: interrupted)
     }

@@ -40,7 +40,7 @@ package final class WorkerBoard: Sendable {
     package func lost(_ index: Int) {
         guard results.withLock({ $0[index] == nil }) else { return }
         let never = Instant(nanoseconds: 0)
-        finished(index, (Metrics(), 0, never, never, .none))
+        finished(index, (Metrics(), 0, never, never, (0, 0)))
     }
 
     /// All results, in the order of the threads. Nil as long as one is missing.
@@ -54,7 +54,7 @@ package final class WorkerBoard: Sendable {
 
 /// The counts of a worker between two instants, handed over without a copy.
 package struct IntervalPart: Sendable {
-    package let worker: Int
+    package var worker: Int
     package let isWarmUp: Bool
     /// The first interval that has counts here, and the first after it that has none. A worker that was held up hands
     /// over several intervals at once.

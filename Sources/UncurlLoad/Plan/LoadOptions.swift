@@ -7,33 +7,33 @@ package import UncurlText
 package struct LoadOptions: Sendable {
     /// What is tested. Nil for a server that the run starts in this process.
     package var target: TargetURL?
-    package var work: LoadKind
+    package var work = LoadKind.requests
     package var proxy: Proxy?
-    package var security: SecurityOptions
+    package var security = SecurityOptions()
     package var request: RequestDescription
-    package var connections: Int
-    package var threads: Int
+    package var connections = 10
+    package var threads = 2
     /// The duration in nanoseconds. Nil when only a count ends the run.
-    package var duration: UInt64?
+    package var duration: UInt64? = 10_000_000_000
     package var requests: UInt64?
-    package var timeout: UInt64
+    package var timeout: UInt64 = 2_000_000_000
     package var limits = ConnectionLimits()
-    package var warmup: UInt64
-    package var pipeline: Int
+    package var warmup: UInt64 = 0
+    package var pipeline = 1
     /// New connections a second, all threads together. Nil for as fast as the server's queue takes them.
     package var connectRate: UInt64?
-    package var reuse: ConnectionReuse
+    package var reuse = ConnectionReuse.keepAlive
     /// Whether a request is sent again, instead of failing, if its kept connection ends before any byte of the answer.
     package var retries = false
     /// The addresses that connections are opened from, with port 0.
-    package var sources: [SocketAddress]
+    package var sources: [SocketAddress] = []
     package var unixSocket: UnixName?
-    package var connectTo: [ConnectToRule]
+    package var connectTo: [ConnectToRule] = []
     /// The only family in which names are looked up. Nil for both.
     package var family: IPAddress.Family?
-    package var showsDistribution: Bool
+    package var showsDistribution = false
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
-    package var shard: Shard
+    package var shard = Shard.whole
     /// Conditions under which the run has failed.
     package var thresholds: [Threshold] = []
     /// The goal of the search that the run is part of.
@@ -51,15 +51,15 @@ package struct LoadOptions: Sendable {
     /// Closed loop: how long a connection rests after an answer.
     package var think: Pause?
     /// How long answers are waited for after the end, in nanoseconds.
-    package var drain: UInt64
+    package var drain: UInt64 = 0
     /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
-    package var spin: UInt64
+    package var spin: UInt64 = 0
     /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
     package var maxLag = LoadOptions.tolerableLag
     /// The seed of everything random.
-    package var seed: UInt64
+    package var seed: UInt64 = 1
     /// The requests that replace `request`. If there are none, `request` is sent again and again.
-    package var inputs: RequestInput
+    package var inputs = RequestInput()
     /// Whether the requests of the inputs are taken at random, each as often as its weight says. Otherwise they are
     /// taken in the order of the file, each as often in a row as its weight says, and the first follows the last; all
     /// threads share that order.
@@ -97,15 +97,6 @@ package struct LoadOptions: Sendable {
 
     package init(_ target: TargetURL?, _ request: RequestDescription) {
         (self.target, self.request) = (target, request)
-        (work, reuse, pipeline) = (.requests, .keepAlive, 1)
-        (proxy, security) = (nil, SecurityOptions())
-        (connections, threads) = (10, 2)
-        (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
-        (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
-        showsDistribution = false
-        shard = .whole
-        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
-        inputs = RequestInput()
     }
 }
 

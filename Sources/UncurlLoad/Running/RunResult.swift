@@ -107,10 +107,7 @@ package struct RunResult: Sendable {
 
     /// The connections a second, where connections are what is measured.
     package var connectionsPerSecond: Double? {
-        switch plan.options.work {
-        case .requests: nil
-        case .handshakes: perSecond(metrics[.connectionsOpened])
-        }
+        plan.options.work == .handshakes ? perSecond(metrics[.connectionsOpened]) : nil
     }
 
     /// Returns `count` divided by the measured time in seconds. 0 for a run that ended at once.
@@ -133,11 +130,7 @@ package struct RunFigures: Sendable, Equatable {
     }
 
     package func text(_ work: LoadKind) -> String {
-        let unit =
-            switch work {
-            case .requests: "successes/s"
-            case .handshakes: "connections/s"
-            }
+        let unit = work == .requests ? "successes/s" : "connections/s"
         let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { Units.time($0) } ?? "-")" }
         return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }

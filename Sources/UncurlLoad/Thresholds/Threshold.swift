@@ -9,6 +9,9 @@ package struct Threshold: Hashable, Sendable {
         case above = ">"
         case below = "<"
 
+        /// Whether the figure must not be above the limit.
+        var isUpper: Bool { self == .above || self == .atLeast }
+
         package func holds(_ left: Double, _ right: Double) -> Bool {
             switch self {
             case .above: left > right
@@ -45,27 +48,18 @@ package struct Threshold: Hashable, Sendable {
 
     /// Whether the condition requires a count of at least the limit, which the run may still reach.
     var isReachedInTime: Bool {
-        switch comparison {
-        case .above, .atLeast: false
-        case .below, .atMost: metric.kind == .count
-        }
+        !comparison.isUpper && metric.kind == .count
     }
 
     /// Returns the figure that is nearer to failing, or has failed by more.
     func worse(_ left: Double, _ right: Double) -> Double {
-        switch comparison {
-        case .above, .atLeast: max(left, right)
-        case .below, .atMost: min(left, right)
-        }
+        comparison.isUpper ? max(left, right) : min(left, right)
     }
 
     /// The errors whose number the condition limits. A condition that requires at least a number, such as `failed<5`,
     /// limits none.
     var tolerated: ToleratedErrors {
-        switch comparison {
-        case .above, .atLeast: metric.counted
-        case .below, .atMost: ToleratedErrors()
-        }
+        comparison.isUpper ? metric.counted : ToleratedErrors()
     }
 
     /// Returns whether `figures` fail by this condition without volley's own lateness, too.
@@ -278,7 +272,7 @@ extension Measured {
     /// The requests that the figure of a condition is of, and the least number that could show that the condition does
     /// not hold. Nil for a figure that is not a share of requests.
     func size(_ threshold: Threshold) -> (found: UInt64, needed: UInt64)? {
-        guard threshold.comparison == .above || threshold.comparison == .atLeast else { return nil }
+        guard threshold.comparison.isUpper else { return nil }
         let metric = threshold.metric
         let row = metric.requestName.flatMap(row)
         guard metric.requestName == nil || row != nil else { return nil }

@@ -2,23 +2,21 @@ internal import Glibc
 import UncurlHTTP1
 package import UncurlLoad
 
-/// HdrHistogram's interval log, version 1.3: one line per interval and tag.
-package enum HistogramLog {
-    package struct Line: Sendable {
-        /// The tag; nil for the log's untagged series.
-        var tag: String?
-        /// The start after the log's start and the length, in seconds.
-        package var start: Double
-        package var length: Double
-        /// The histogram as the log writes it, which has been checked. It takes a few hundred bytes where its counters
-        /// take 270 KB: the log of a long run has more lines than memory has room for counters.
-        fileprivate let text: String
+/// A line of HdrHistogram's interval log, version 1.3: there is one for each interval and tag.
+package struct HistogramLog: Sendable {
+    /// The tag; nil for the log's untagged series.
+    var tag: String?
+    /// The start after the log's start and the length, in seconds.
+    package var start: Double
+    package var length: Double
+    /// The histogram as the log writes it, which has been checked. It takes a few hundred bytes where its counters take
+    /// 270 KB: the log of a long run has more lines than memory has room for counters.
+    fileprivate let text: String
 
-        /// The slots that counted a value.
-        var recorded: RecordedSlots { (try? LatencyHistogram.recorded(hdr: text)) ?? RecordedSlots() }
+    /// The slots that counted a value.
+    var recorded: RecordedSlots { (try? LatencyHistogram.recorded(hdr: text)) ?? RecordedSlots() }
 
-        package var counters: LatencyHistogram { LatencyHistogram(recorded) }
-    }
+    package var counters: LatencyHistogram { LatencyHistogram(recorded) }
 
     /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
     private static let maximumUnit = 1_000_000.0
@@ -54,7 +52,7 @@ package enum HistogramLog {
     // MARK: Reading
 
     /// The lines of a log, and its start in milliseconds since 1970, if the log has it.
-    package typealias Contents = (startedAt: UInt64?, lines: [Line])
+    package typealias Contents = (startedAt: UInt64?, lines: [HistogramLog])
 
     package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
         var contents: Contents = (nil, [])
@@ -83,7 +81,7 @@ package enum HistogramLog {
     private static let startWords = "#[StartTime: ".utf8
     private static let tagWord = "Tag=".utf8
 
-    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> Line {
+    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> HistogramLog {
         var octets = line.split(separator: UInt8(ascii: ","), maxSplits: 5, omittingEmptySubsequences: false)
         var tag: String?
         if let first = octets.first, first.starts(with: tagWord) {
@@ -95,7 +93,7 @@ package enum HistogramLog {
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
         _ = try LatencyHistogram.recorded(hdr: parts[3])
-        return Line(tag: tag, start: start, length: length, text: String(parts[3]))
+        return HistogramLog(tag: tag, start: start, length: length, text: String(parts[3]))
     }
 }
 

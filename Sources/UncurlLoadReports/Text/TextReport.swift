@@ -180,12 +180,7 @@ extension RunResult {
     }
 
     private var threadLines: [String] {
-        let unit =
-            switch plan.options.work {
-            case .requests: "requests/s"
-            case .handshakes: "connections/s"
-            }
-        var lines = ["Threads   connections     completed" + right(unit, 14) + "     CPU"]
+        var lines = ["Threads   connections     completed" + right(plan.options.work.unit, 14) + "     CPU"]
         for (index, thread) in threads.enumerated() {
             let cpu = measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(measured) * 100
             lines.append(

@@ -261,8 +261,7 @@ extension LiveView {
             parts.append("\(grouped(total.done(plan.options.work))) of \(grouped(requests))")
         }
         if elapsed < plan.options.warmup { parts.append("warming up") }
-        let unit = plan.options.work == .requests ? "requests/s" : "connections/s"
-        parts.append(grouped(UInt64(max(rate, 0))) + (brevity == 0 ? " \(unit)" : "/s"))
+        parts.append(grouped(UInt64(max(rate, 0))) + (brevity == 0 ? " \(plan.options.work.unit)" : "/s"))
         let times = total.headline(plan.options.work).summary(percentiles: [50, 99])
         if let p50 = times?[50], let p99 = times?[99] {
             switch brevity {
