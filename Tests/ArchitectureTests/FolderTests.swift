@@ -202,7 +202,6 @@ struct FolderTests {
             "Running": ["Histograms", "Metrics", "Plan", "System", "Text", "Thresholds", "Workers"],
         ],
         "UncurlLoadReports": [
-            "": ["Documents", "Text"],
             "Documents": [],
             // For people and for pipelines.
             "Text": ["Documents"],

@@ -1,5 +1,5 @@
 import UncurlHTTP1
-package import UncurlLoad
+public import UncurlLoad
 import UncurlReactor
 import UncurlTLS
 import UncurlText
@@ -449,4 +449,12 @@ func nameCells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] 
         + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
         + namePercentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
         + [summary.map { Units.time($0.maximum) } ?? "-"]
+}
+
+extension LoadReport {
+    /// The report for people, as volley prints it. It has several lines and ends with a line end.
+    public var text: String { result.text }
+
+    /// The report for programs: one JSON document, which `volley schema` describes. Its times are nanoseconds.
+    public var json: String { result.json.text }
 }
