@@ -53,12 +53,8 @@ public struct LoadReport: Sendable {
     public var redirects: UInt64 { result.metrics[.redirects] }
     /// Responses by status.
     public var statuses: [Int: UInt64] {
-        let metrics = result.metrics
-        return Dictionary(
-            uniqueKeysWithValues: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
-                ($0, metrics.statuses[$0])
-            }
-        )
+        let counts = result.metrics.statuses.enumerated().filter { $0.element > 0 }
+        return Dictionary(uniqueKeysWithValues: counts.map { ($0.offset, $0.element) })
     }
     /// How long the measured part lasted, without warm-up and drain.
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }

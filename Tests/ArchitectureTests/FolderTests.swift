@@ -196,7 +196,6 @@ struct FolderTests {
             "Running": ["Histograms", "Metrics", "Plan", "System", "Text", "Thresholds", "Workers"],
         ],
         "UncurlLoadReports": [
-            "": ["Documents", "Text"],
             "Documents": [],
             // For people and for pipelines.
             "Text": ["Documents"],
@@ -222,9 +221,7 @@ struct FolderTests {
             "Scenarios": ["Values"],
             "Output": ["Values"],
             "Flags": ["Inputs", "Output", "Scenarios", "Values"],
-            // What the terminal shows while a run goes on.
-            "Terminal": [],
-            "Runs": ["Flags", "Output", "Terminal", "Values"],
+            "Runs": ["Flags", "Output", "Values"],
             // A run of several machines.
             "Parts": ["Flags", "Output", "Runs", "Values"],
             "Commands": ["Flags", "Output", "Parts", "Runs", "Scenarios", "Values"],

@@ -20,13 +20,13 @@ package func sampleResult(
     options.connections = 64
     try change(&options)
     let plan = RunPlan(options, try Preflight(options, .usual))
-    let workers = plan.shares.map { share in
-        WorkerResult(
+    let workers = plan.shares.map { share -> WorkerResult in
+        (
             metrics: sampleMetrics(of: share.index, failing: failing),
             connections: share.connections,
             start: Instant(nanoseconds: 5_000 + Int64(share.index)),
             end: Instant(nanoseconds: 1_000_005_000 - Int64(share.index)),
-            core: CoreTime(used: 250_000_000, queued: 0)
+            core: (used: 250_000_000, queued: 0)
         )
     }
     var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)

@@ -23,15 +23,17 @@ struct DrainedRatesTests {
     }
 
     private func result() throws -> RunResult {
-        let worker = WorkerResult(
+        let worker: WorkerResult = (
             metrics: metrics(),
             connections: 1,
             start: Instant(nanoseconds: 0),
             end: Instant(nanoseconds: 1_000_000_000),
-            core: .none
+            core: (0, 0)
         )
         let plan = try sampleResult { $0.threads = 2 }.plan
-        let idle = WorkerResult(metrics: Metrics(), connections: 1, start: worker.start, end: worker.end, core: .none)
+        let idle: WorkerResult = (
+            metrics: Metrics(), connections: 1, start: worker.start, end: worker.end, core: (0, 0)
+        )
         var result = RunResult(plan: plan, startedAt: 0, workers: [worker, idle], interrupted: false)
         result.course.add(interval(), of: .requests)
         return result
@@ -42,24 +44,24 @@ struct DrainedRatesTests {
     @Test("the rates of wrk's report, of HTTP errors and of a thread leave them out")
     func whole() throws {
         let result = try result()
-        #expect(WrkReport.text(result).contains("Requests/sec:      5.00\n"), "\(WrkReport.text(result))")
-        let text = TextReport.text(result)
+        #expect(result.wrk.contains("Requests/sec:      5.00\n"), "\(result.wrk)")
+        let text = result.text
         #expect(text.contains("            2.00 HTTP errors/s\n"), "\(text)")
         #expect(text.contains("\n      0             1            10          5.00 "), "\(text)")
-        let thread = JSONReport.document(result)["threads"]?.items.first
+        let thread = result.json["threads"]?.items.first
         #expect(thread?["completed"]?.integer == 10 && thread?["completed_per_second"]?.number == 5)
     }
 
     @Test("the rates of an interval leave them out, in a report that was saved too")
     func intervals() throws {
-        let lines = IntervalCSV.line(interval(), of: .requests).split(separator: ",", omittingEmptySubsequences: false)
+        let lines = interval().csv(of: .requests).split(separator: ",", omittingEmptySubsequences: false)
         #expect(lines[2] == "10" && lines[8] == "5.00")
         let result = try result()
         #expect(result.course.points.map(\.perSecond) == [5])
-        let saved = try SavedReport(JSONReport.document(result), path: "x").intervals()
+        let saved = try SavedReport(result.json, path: "x").intervals()
         #expect(saved.map(\.perSecond) == [5] && saved.map(\.successesPerSecond) == [3])
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
-        let plots = try HTMLReport.plots(SavedReport(JSONReport.document(result), path: "x"))
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: result.json.text) == [])
+        let plots = try SavedReport(result.json, path: "x").plots()
         #expect(try JSONReader.read(Array(plots.utf8))["course"]?.items.first?.items[2].number == 5)
     }
 
@@ -79,7 +81,7 @@ struct DrainedRatesTests {
         var result = try result()
         result.course = IntervalSeries()
         for interval in collector.collect() { result.course.add(interval, of: .requests) }
-        let saved = try SavedReport(JSONReport.document(result), path: "x").intervals()
+        let saved = try SavedReport(result.json, path: "x").intervals()
         #expect(saved.map(\.perSecond) == [20e7, 20e7])
         #expect(saved.map(\.seconds) == [100e-9, 200e-9])
     }
@@ -95,20 +97,20 @@ struct DrainedRatesTests {
         count(1)
         counts.beginDrain()
         count(2)
-        var result = try sampleResult { $0.stream = StreamOptions(.sse, stall: 1_000_000_000) }
+        var result = try sampleResult { $0.stream = (.sse, 1_000_000_000) }
         result.metrics = try #require(Metrics.decode(Metrics.encode(counts.value)))
         result.measured = 1_000_000_000
-        let text = TextReport.text(result)
+        let text = result.text
         #expect(text.contains("Events      30, 10.00/s;"), "\(text)")
         #expect(
             text.contains("of it content 0 B; 0.98 KiB/s\n") && text.contains("of it content 0 B; 100 B/s\n"),
             "\(text)"
         )
-        #expect(WrkReport.text(result).contains("Transfer/sec:      0.98KB\n"), "\(WrkReport.text(result))")
+        #expect(result.wrk.contains("Transfer/sec:      0.98KB\n"), "\(result.wrk)")
         #expect(try result.figures.value(#require(ThresholdMetric("events_rps"))) == 10)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
-        let saved = try SavedReport(JSONReport.document(result), path: "x")
-        for (document, factor) in [(saved.document, 1.0), (try ReportMerge.merge([saved, saved]).document, 2)] {
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: result.json.text) == [])
+        let saved = try SavedReport(result.json, path: "x")
+        for (document, factor) in [(saved.document, 1.0), (try SavedReport.merged([saved, saved]).document, 2)] {
             #expect(document["stream"]?["events_per_second"]?.number == 10 * factor)
             #expect(document["rate"]?["bytes_in_per_second"]?.number == 1_000 * factor)
             #expect(document["rate"]?["bytes_out_per_second"]?.number == 100 * factor)
@@ -121,7 +123,7 @@ struct DrainedRatesTests {
         let interval = Interval(start: 0, end: 1_000_000_000, metrics: decoded)
         #expect(decoded.names.map(\.drained) == [5])
         let plan = try sampleResult { ($0.visitNames, $0.visit) = (["a"], { _ in }) }.plan
-        let lines = IntervalCSV.lines(interval, of: plan).split(separator: "\n")
+        let lines = interval.csv(of: plan).split(separator: "\n")
         #expect(lines.count == 2)
         #expect(
             lines.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false)[8] == "5.00" },

@@ -27,7 +27,7 @@ struct HTMLReportTests {
         var result = try sample()
         result.notes = ["</script><script>alert(1)</script>", "<b onclick=x>&\"'"]
         result.metrics.failures.add(Failure(.head, .malformed, detail: "x"), at: 1, example: "<img src=x>")
-        let page = try HTMLReport.text(result)
+        let page = try SavedReport(result.json, path: "the report").page()
         for word in ["src=\"", "href=\"", "@import", "url(", "fetch(", "<img", "<b onclick"] {
             #expect(!page.contains(word), "\(word)")
         }
@@ -50,7 +50,7 @@ struct HTMLReportTests {
             let limit = isBroken ? 1_000.0 : 60_000_000_000
             options.thresholds = [Threshold("p50>x", p50, .above, limit: limit, isRelative: false)]
         }
-        let page = try HTMLReport.text(result)
+        let page = try SavedReport(result.json, path: "the report").page()
         let limits = try #require(page.range(of: "<h2>Limits</h2>")).lowerBound
         let figures = try #require(page.range(of: "<section class=\"tiles\">")).lowerBound
         #expect((limits < figures) == isBroken)
@@ -62,12 +62,12 @@ struct HTMLReportTests {
             let scenarios = ["checkout", "<browse>"].map { Scenario(name: $0, weight: 1, []) }
             options.scenarios = Scenarios(scenarios, steps: [])
         }
-        let page = try HTMLReport.text(result)
+        let page = try SavedReport(result.json, path: "the report").page()
         #expect(page.contains("<title>volley: checkout, &lt;browse&gt; http://127.0.0.1:8080/</title>"))
         #expect(page.contains("<h1>checkout, &lt;browse&gt; <span>"))
         let suite = "<testsuite name=\"volley checkout, &lt;browse&gt; http://127.0.0.1:8080/\""
-        #expect(PipelineReport.junit(result).contains(suite))
-        #expect(PipelineReport.markdown(result).contains("checkout, &lt;browse> http://127.0.0.1:8080/"))
+        #expect(result.junit.contains(suite))
+        #expect(result.markdown.contains("checkout, &lt;browse> http://127.0.0.1:8080/"))
     }
 
     @Test("a run without a single answer has a page too")
@@ -75,7 +75,7 @@ struct HTMLReportTests {
         var result = try sampleResult { $0.threads = 1 }
         result.metrics = Metrics()
         result.measured = 0
-        #expect(try HTMLReport.text(result).contains("Nothing was completed."))
+        #expect(try SavedReport(result.json, path: "the report").page().contains("Nothing was completed."))
     }
 
     @Test(
@@ -88,7 +88,11 @@ struct HTMLReportTests {
         let folder = NSTemporaryDirectory() + "/volley-page-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try HTMLReport.text(sample()).write(toFile: "\(folder)/page.html", atomically: false, encoding: .utf8)
+        try SavedReport(sample().json, path: "the report").page().write(
+            toFile: "\(folder)/page.html",
+            atomically: false,
+            encoding: .utf8
+        )
         let usual = [
             "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=\(folder)/profile",
             "--enable-logging=stderr", "--v=0",

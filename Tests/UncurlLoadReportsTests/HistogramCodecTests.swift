@@ -27,10 +27,10 @@ struct HistogramCodecTests {
     )
     func roundTrip(values: [UInt64]) throws {
         let histogram = sample(values)
-        #expect(try counters(HistogramCodec.decode(HistogramCodec.encode(histogram))) == counters(histogram))
-        let text = HistogramCodec.text(histogram)
+        #expect(try counters(LatencyHistogram(encoded: histogram.encoded)) == counters(histogram))
+        let text = histogram.hdr
         #expect(text.hasPrefix("HISTFAAA"))
-        #expect(try counters(HistogramCodec.decode(text: text)) == counters(histogram))
+        #expect(try counters(LatencyHistogram(hdr: text)) == counters(histogram))
     }
 
     @Test("counts of any size survive, in nine bytes at most")
@@ -38,7 +38,7 @@ struct HistogramCodecTests {
         var histogram = LatencyHistogram()
         histogram.record(77, count: 1 << 52)
         histogram.record(99, count: 300)
-        #expect(try counters(HistogramCodec.decode(HistogramCodec.encode(histogram))) == [77: 1 << 52, 99: 300])
+        #expect(try counters(LatencyHistogram(encoded: histogram.encoded)) == [77: 1 << 52, 99: 300])
     }
 
     @Test("the layout is HdrHistogram's: three digits from 1 to an hour in nanoseconds")
@@ -58,34 +58,34 @@ struct HistogramCodecTests {
 
     @Test("what is no histogram is refused by its reason")
     func broken() throws {
-        let good = HistogramCodec.encode(sample([1, 1_000, 1_000_000]))
-        #expect(throws: HistogramError.notBase64) { try HistogramCodec.decode(text: "HISTF") }
-        #expect(throws: HistogramError.notBase64) { try HistogramCodec.decode(text: "§§§") }
-        #expect(throws: HistogramError.truncated) { try HistogramCodec.decode(text: "") }
+        let good = sample([1, 1_000, 1_000_000]).encoded
+        #expect(throws: HistogramError.notBase64) { try LatencyHistogram(hdr: "HISTF") }
+        #expect(throws: HistogramError.notBase64) { try LatencyHistogram(hdr: "§§§") }
+        #expect(throws: HistogramError.truncated) { try LatencyHistogram(hdr: "") }
         #expect(throws: HistogramError.unknownEncoding(0x1C84_9301)) {
-            try HistogramCodec.decode([0x1C, 0x84, 0x93, 0x01] + good.dropFirst(4))
+            try LatencyHistogram(encoded: [0x1C, 0x84, 0x93, 0x01] + good.dropFirst(4))
         }
         #expect(throws: HistogramError.normalized) {
             var bytes = good
             bytes[11] = 1
-            _ = try HistogramCodec.decode(bytes)
+            _ = try LatencyHistogram(encoded: bytes)
         }
         #expect(throws: HistogramError.impossibleLayout) {
             var bytes = good
             bytes[15] = 9
-            _ = try HistogramCodec.decode(bytes)
+            _ = try LatencyHistogram(encoded: bytes)
         }
         for count in 0..<good.count {
-            #expect(throws: HistogramError.self) { try HistogramCodec.decode(Array(good.prefix(count))) }
+            #expect(throws: HistogramError.self) { try LatencyHistogram(encoded: Array(good.prefix(count))) }
         }
         // A run of zeros beyond the layout, and counts that no run has.
         var beyond = good.prefix(40) + [0xFF, 0xFF, 0xFF, 0xFF, 0x0F]
         beyond[7] = 5
-        #expect(throws: HistogramError.countsOutOfRange) { try HistogramCodec.decode(Array(beyond)) }
+        #expect(throws: HistogramError.countsOutOfRange) { try LatencyHistogram(encoded: Array(beyond)) }
         let huge: [UInt8] = [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
         var sum = Array(good.prefix(40)) + huge + huge + huge
         sum[7] = 27
-        #expect(throws: HistogramError.countsOutOfRange) { try HistogramCodec.decode(sum) }
+        #expect(throws: HistogramError.countsOutOfRange) { try LatencyHistogram(encoded: sum) }
     }
 
     @Test("a log whose lines end in CR LF has the lines of one with LF alone")
@@ -105,12 +105,12 @@ struct HistogramCodecTests {
 
     @Test("no byte of a damaged histogram makes the decoder trap")
     func damaged() {
-        let good = HistogramCodec.encode(sample([1, 3, 1_000, 1_000_000, 70_000_000_000]))
+        let good = sample([1, 3, 1_000, 1_000_000, 70_000_000_000]).encoded
         for index in good.indices {
             for bit in 0..<8 {
                 var bytes = good
                 bytes[index] ^= 1 << bit
-                _ = try? HistogramCodec.decode(bytes)
+                _ = try? LatencyHistogram(encoded: bytes)
             }
         }
     }
@@ -125,23 +125,23 @@ struct HistogramCodecTests {
             + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
             + "AAAAAAAA8NsHkp8lng=="
         #expect {
-            try HistogramCodec.recorded(text: text)
+            try LatencyHistogram.recorded(hdr: text)
         } throws: { error in
             if case HistogramError.tooLarge? = error as? HistogramError { true } else { false }
         }
         var histogram = LatencyHistogram()
         let layout = HistogramLayout.latency
         for index in 0..<layout.count { histogram.record(layout.values(at: index).lowerBound) }
-        #expect(try counters(HistogramCodec.decode(text: HistogramCodec.text(histogram))) == counters(histogram))
+        #expect(try counters(LatencyHistogram(hdr: histogram.hdr)) == counters(histogram))
     }
 
     @Test("counters of five digits are added up in slots of three, with their exact sum")
     func finer() throws {
         // 40 octets of a head, and then a counter of 1 for each value below 200,000.
-        var bytes = HistogramCodec.encode(sample([1])).prefix(40) + [UInt8](repeating: 2, count: 200_000)
+        var bytes = sample([1]).encoded.prefix(40) + [UInt8](repeating: 2, count: 200_000)
         bytes.replaceSubrange(4..<8, with: [0, 3, 0x0D, 0x40])
         bytes[15] = 5
-        let histogram = try HistogramCodec.decode(Array(bytes))
+        let histogram = try LatencyHistogram(encoded: Array(bytes))
         let exact = sample(Array(0..<200_000))
         #expect(counters(histogram) == counters(exact))
         #expect(histogram.sum == exact.sum && histogram.minimum == 0 && histogram.maximum == 199_999)
@@ -151,7 +151,7 @@ struct HistogramCodecTests {
     func exact() {
         for values in [[5], [1_000_001], [1_000_001, 9_000_077], [3_000_001, 3_000_002, 3_000_003]] as [[UInt64]] {
             let histogram = sample(values)
-            let decoded = (try? HistogramCodec.recorded(text: HistogramCodec.text(histogram))) ?? RecordedSlots()
+            let decoded = (try? LatencyHistogram.recorded(hdr: histogram.hdr)) ?? RecordedSlots()
             let exact = decoded.with(
                 minimum: values.min() ?? 0,
                 maximum: values.max() ?? 0,

@@ -9,12 +9,10 @@ import UncurlText
 struct JSONReportTests {
     @Test("the report of a run with something of everything fits the published schema")
     func fits() throws {
-        let check = try SchemaCheck(ReportSchema.text)
+        let check = try SchemaCheck(SavedReport.schemaText)
         #expect(
             try check.complaints(
-                about: JSONReport.text(
-                    sampleResult { ($0.showsDistribution, $0.requests, $0.duration) = (true, 5_000, nil) }
-                )
+                about: sampleResult { ($0.showsDistribution, $0.requests, $0.duration) = (true, 5_000, nil) }.json.text
             ) == []
         )
     }
@@ -24,7 +22,7 @@ struct JSONReportTests {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let file = root.appendingPathComponent("Sources/UncurlLoadReports/UncurlLoadReports.docc/report-schema.json")
-        #expect(try String(contentsOf: file, encoding: .utf8) == ReportSchema.text + "\n")
+        #expect(try String(contentsOf: file, encoding: .utf8) == SavedReport.schemaText + "\n")
     }
 
     @Test("the report of a run without a single response fits it too")
@@ -32,13 +30,13 @@ struct JSONReportTests {
         var result = try sampleResult { $0.threads = 1 }
         result.metrics = Metrics()
         result.measured = 0
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: result.json.text) == [])
     }
 
     @Test("the check against the schema finds what does not fit")
     func checkBites() throws {
-        let check = try SchemaCheck(ReportSchema.text)
-        let good = try JSONReport.text(sampleResult())
+        let check = try SchemaCheck(SavedReport.schemaText)
+        let good = try sampleResult().json.text
         for (old, new) in [
             ("\"schema\": 2", "\"schema\": 3"), ("\"sent\": 2000", "\"sent\": \"2000\""),
             ("\"sent\": 2000", "\"sent\": -1"), ("\"sent\": 2000", "\"spent\": 2000"),
@@ -53,7 +51,7 @@ struct JSONReportTests {
 
     @Test("the figures are those of the metrics")
     func figures() throws {
-        let text = try JSONReport.text(sampleResult { $0.warmup = 1_000_000_000 })
+        let text = try sampleResult { $0.warmup = 1_000_000_000 }.json.text
         let report = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let requests = try #require(report["requests"] as? [String: Any])
         #expect(requests["sent"] as? Int == 2_000)

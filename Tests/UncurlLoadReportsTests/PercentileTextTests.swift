@@ -9,7 +9,7 @@ struct PercentileTextTests {
     func points() throws {
         var histogram = LatencyHistogram()
         for value in 1...1_000 as ClosedRange<UInt64> { histogram.record(value * 1_000_000) }
-        let points = PercentileText.points(histogram)
+        let points = histogram.percentilePoints
         let shares = points.map { ($0.share * 10_000).rounded() / 10_000 }
         #expect(shares.prefix(11) == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
         #expect(try #require(points.last) == (value: 1_000_000_000, share: 1, passed: 1_000))
@@ -24,7 +24,7 @@ struct PercentileTextTests {
         var histogram = LatencyHistogram()
         histogram.record(1_500_000)
         histogram.record(2_500_000)
-        let lines = PercentileText.text(histogram).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = histogram.percentileText().split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines[0] == "       Value     Percentile TotalCount 1/(1-Percentile)")
         #expect(lines[2] == "       1.500 0.000000000000          1           1.00")
         #expect(lines.contains("       2.500 1.000000000000          2"))
@@ -34,7 +34,7 @@ struct PercentileTextTests {
 
     @Test("nothing counted is a text without rows")
     func empty() {
-        let lines = PercentileText.text(LatencyHistogram()).split(separator: "\n")
+        let lines = LatencyHistogram().percentileText().split(separator: "\n")
         #expect(lines.count == 4)
     }
 

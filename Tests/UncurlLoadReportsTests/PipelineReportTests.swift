@@ -21,7 +21,7 @@ struct PipelineReportTests {
 
     @Test("JUnit's XML can be read, counts what failed, and has every condition")
     func junit() throws {
-        let text = PipelineReport.junit(try result())
+        let text = (try result()).junit
         final class Reader: NSObject, XMLParserDelegate {
             var tests: [String: String] = [:]
             var suite: [String: String] = [:]
@@ -56,7 +56,7 @@ struct PipelineReportTests {
 
     @Test("Markdown has a row for each figure and condition, and no cell is broken by its text")
     func markdown() throws {
-        let text = PipelineReport.markdown(try result())
+        let text = (try result()).markdown
         #expect(text.hasPrefix("### volley failed: GET http://127.0.0.1:8080/\n\n| figure | value |\n| --- | --- |\n"))
         #expect(text.contains("| `p50>1us` | **failed** | p50 is "))
         #expect(text.contains("| `errors>99%` | passed | errors is "))
@@ -69,13 +69,13 @@ struct PipelineReportTests {
             guard let rate = ThresholdMetric("rps") else { return }
             options.thresholds = [Threshold("rps<1|`", rate, .below, limit: 1, isRelative: false)]
         }
-        let text = PipelineReport.markdown(result)
+        let text = result.markdown
         #expect(text.contains(#"| `rps<1\|'` | passed | rps is "#), "\(text)")
     }
 
     @Test("annotations of GitHub are a line each, escaped")
     func github() throws {
-        let lines = PipelineReport.github(try result()).split(separator: "\n")
+        let lines = (try result()).github.split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("::error title=volley::p50>1us: p50 is ") })
         #expect(
             lines.contains { $0.hasPrefix("::notice title=volley::errors>99%25: errors is ") && $0.hasSuffix(" %25") }
@@ -86,7 +86,7 @@ struct PipelineReportTests {
     @Test("requests that failed are a failed test beside a condition that holds, unless a kept one allows them")
     func answers() throws {
         let isFailed = { (result: RunResult) in
-            PipelineReport.github(result).contains("::error title=volley::requests are answered: ")
+            result.github.contains("::error title=volley::requests are answered: ")
         }
         // Of the two conditions errors>99% is kept, and allows what failed.
         #expect(!isFailed(try result()))
@@ -113,8 +113,8 @@ struct PipelineReportTests {
         result.metrics[.unlagged] = result.metrics[.success]
         result.metrics[.connectionsFailed] = 0
         #expect(result.verdict == .good, "\(result.verdict)")
-        #expect(!PipelineReport.github(result).contains("::error"), "\(PipelineReport.github(result))")
-        #expect(PipelineReport.markdown(result).hasPrefix("### volley passed"), "\(PipelineReport.markdown(result))")
+        #expect(!result.github.contains("::error"), "\(result.github)")
+        #expect(result.markdown.hasPrefix("### volley passed"), "\(result.markdown)")
     }
 
     @Test("a run that lost a part has failed, as its exit status says")
@@ -123,8 +123,8 @@ struct PipelineReportTests {
         result.lost = ["part 1 (ssh b) ended in the middle of the run"]
         #expect(result.verdict == .failures)
         let line = "::error title=volley::the run is whole: part 1 (ssh b) ended in the middle of the run\n"
-        #expect(PipelineReport.github(result).contains(line))
-        #expect(PipelineReport.markdown(result).hasPrefix("### volley failed"))
+        #expect(result.github.contains(line))
+        #expect(result.markdown.hasPrefix("### volley failed"))
     }
 
     @Test("whatever makes requests unanswered is counted in the test that fails for it")
@@ -133,7 +133,7 @@ struct PipelineReportTests {
         result.metrics[.connectionsStray] = 3
         result.metrics.failures.add(Failure(.body, .surplus), count: 3, at: 0, example: "bytes behind a whole answer")
         #expect(
-            PipelineReport.github(result).contains(
+            result.github.contains(
                 "::error title=volley::requests are answered: 1,800 completed, 0 failed, 0 connections failed, "
                     + "0 HTTP errors, 3 connections closed for stray bytes\n"
             )
@@ -144,7 +144,7 @@ struct PipelineReportTests {
     func interrupted() throws {
         var result = try result(failing: false)
         result.interrupted = true
-        #expect(PipelineReport.github(result).contains("::warning title=volley::the run is whole: it was interrupted"))
-        #expect(PipelineReport.markdown(result).hasPrefix("### volley proves nothing"))
+        #expect(result.github.contains("::warning title=volley::the run is whole: it was interrupted"))
+        #expect(result.markdown.hasPrefix("### volley proves nothing"))
     }
 }

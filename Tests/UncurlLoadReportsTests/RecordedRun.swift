@@ -78,13 +78,13 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
 
     func result(seed: UInt64) throws -> RunResult {
         let plan = try plan()
-        let workers = counts(seed: seed, plan).enumerated().map { index, parts in
-            WorkerResult(
+        let workers = counts(seed: seed, plan).enumerated().map { index, parts -> WorkerResult in
+            (
                 metrics: parts.reduce(into: Metrics()) { $0.merge($1) },
                 connections: 4,
                 start: Instant(nanoseconds: 5_000 + Int64(index)),
                 end: Instant(nanoseconds: 3_000_005_000 - Int64(index)),
-                core: CoreTime(used: 250_000_000 + UInt64(index), queued: 5)
+                core: (used: 250_000_000 + UInt64(index), queued: 5)
             )
         }
         var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)
@@ -202,7 +202,7 @@ extension RecordedRun {
                 "tls",
                 .object([
                     ("min", .integer(100_000)), ("max", .integer(3_000_000)), ("sum", .integer(times.sum)),
-                    ("over", .integer(0)), ("hdr", .string(HistogramCodec.text(times))),
+                    ("over", .integer(0)), ("hdr", .string(times.hdr)),
                 ])
             ),
             (
@@ -275,13 +275,13 @@ extension RecordedRun {
         ),
         RecordedRun(
             "sse",
-            { $0.stream = StreamOptions(.sse, stall: 500_000_000) },
+            { $0.stream = (.sse, 500_000_000) },
             play: { $0.streamed() }
         ),
         RecordedRun(
             "ndjson",
             {
-                ($0.stream, $0.profile, $0.drain) = (StreamOptions(.ndjson, stall: 500_000_000), profile, 1_000_000_000)
+                ($0.stream, $0.profile, $0.drain) = ((.ndjson, 500_000_000), profile, 1_000_000_000)
             },
             play: { player in
                 player.due { player, _ in player.streamed() }
@@ -289,13 +289,13 @@ extension RecordedRun {
         ),
         RecordedRun(
             "websocket",
-            { $0.webSocket = WebSocketOptions(message: Array("hello".utf8), isBinary: false, expectsEcho: true) },
+            { $0.webSocket = (Array("hello".utf8), false, true) },
             play: { $0.messaged() }
         ),
         RecordedRun(
             "scheduled-websocket",
             {
-                $0.webSocket = WebSocketOptions(message: [1, 2, 3], isBinary: true, expectsEcho: false)
+                $0.webSocket = ([1, 2, 3], true, false)
                 ($0.profile, $0.drain) = (profile, 1_000_000_000)
             },
             play: { player in

@@ -35,7 +35,7 @@ struct RecordedRunTests {
     @Test("the schema describes the recorded members")
     func schema() throws {
         let file = Self.folder.appendingPathComponent("schema.txt")
-        let text = Self.sorted(try JSONReader.read(Array(ReportSchema.text.utf8))).line(gap: " ") + "\n"
+        let text = Self.sorted(try JSONReader.read(Array(SavedReport.schemaText.utf8))).line(gap: " ") + "\n"
         if Self.isRecording { try text.write(to: file, atomically: true, encoding: .utf8) }
         #expect(try text == String(contentsOf: file, encoding: .utf8))
     }
@@ -45,27 +45,27 @@ struct RecordedRunTests {
         let (result, other) = (try run.result(seed: 1), try run.result(seed: 2))
         let (metrics, plan) = (result.metrics, result.plan)
         let saved = try [result, other].enumerated().map { index, result in
-            try SavedReport(JSONReport.document(result), path: "part \(index).json")
+            try SavedReport(result.json, path: "part \(index).json")
         }
-        let merged = try ReportMerge.merge(saved)
+        let merged = try SavedReport.merged(saved)
         let intervals = run.intervals(seed: 1, plan)
         let codec = sorted(Metrics.encode(metrics)).line()
         let decoded = try #require(Metrics.decode(Metrics.encode(metrics)))
         #expect(sorted(Metrics.encode(decoded)).line() == codec)
         let texts: [(String, String)] = [
             ("codec", codec),
-            ("json", lastInterval(JSONReport.document(result)).line(gap: " ")), ("text", TextReport.text(result)),
-            ("wrk", WrkReport.text(result)),
-            ("markdown", PipelineReport.markdown(result)),
-            ("junit", PipelineReport.junit(result).components(separatedBy: "<system-out>")[0]),
-            ("github", PipelineReport.github(result)), ("html", bare(try HTMLReport.text(result))),
-            ("csv", IntervalCSV.head + intervals.map { IntervalCSV.lines($0, of: plan) }.joined()),
+            ("json", lastInterval(result.json).line(gap: " ")), ("text", result.text),
+            ("wrk", result.wrk),
+            ("markdown", result.markdown),
+            ("junit", result.junit.components(separatedBy: "<system-out>")[0]),
+            ("github", result.github), ("html", bare(try SavedReport(result.json, path: "the report").page())),
+            ("csv", Interval.csvHead + intervals.map { $0.csv(of: plan) }.joined()),
             ("hlog", intervals.map { HistogramLog.lines($0, of: plan) }.joined()),
-            ("prometheus", MetricsText.text(metrics, of: plan)),
-            ("otlp", OTLPMetrics.document(metrics, of: plan, start: 1, now: 2).line()),
+            ("prometheus", metrics.prometheus(of: plan)),
+            ("otlp", metrics.otlp(of: plan, (1, 2)).line()),
             ("figures", figures(result)),
             ("merged json", bare(merged.document).line(gap: " ")),
-            ("merged text", try TextReport.text(merged)),
+            ("merged text", try merged.text()),
             ("compared", try Comparison(saved[0], saved[1], tolerance: 0.02).text + changes(saved)),
         ]
         return texts.map { ($0, $1.replacingEach(PackageVersion.text, by: "VERSION")) }
@@ -102,7 +102,7 @@ struct RecordedRunTests {
 
     /// A page without its style and its script.
     private static func bare(_ page: String) -> String {
-        page.replacingEach(HTMLReport.style, by: "STYLE").replacingEach(HTMLReport.script, by: "SCRIPT")
+        page.replacingEach(SavedReport.style, by: "STYLE").replacingEach(SavedReport.script, by: "SCRIPT")
     }
 
     private static let words =

@@ -58,7 +58,7 @@ struct ReportTimeTests {
             return (count: count, reports: [old, new])
         }
         try expectProportionalTime(from: 2_000, of: reports) { count, reports in
-            let whole = try ReportMerge.merge(reports)
+            let whole = try SavedReport.merged(reports)
             #expect(whole.document["x"]?.members?.count == 2 * count)
         }
     }
@@ -69,7 +69,7 @@ struct ReportTimeTests {
             let saved = { (marks: String) in try report([("run", .object([(member, .string(marks))]))], "a") }
             try expectProportionalTime(ofMarks: saved) { _ = try $0.headline() }
             try expectProportionalTime(ofMarks: saved) { _ = try Comparison($0, $0, tolerance: 0) }
-            try expectProportionalTime(ofMarks: saved) { _ = try ReportMerge.merge([$0, $0]) }
+            try expectProportionalTime(ofMarks: saved) { _ = try SavedReport.merged([$0, $0]) }
         }
         for log in ["MARKS", "#MARKS", "0,MARKS,0,x", "MARKS,1,0,x", "Tag=MARKS,0,1,0,x"] {
             let marked = { (marks: String) in log.replacing("MARKS", with: marks) }

@@ -7,7 +7,7 @@ import Testing
 struct TextReportTests {
     @Test("the sum, the rate of successes, the statuses and the errors with an example are all there")
     func contents() throws {
-        let text = TextReport.text(try sampleResult())
+        let text = (try sampleResult()).text
         for line in [
             "Requests    2,000 sent = 1,900 completed + 20 failed + 80 in flight at stop",
             "Rate        1800.00 successes/s",
@@ -27,27 +27,27 @@ struct TextReportTests {
 
     @Test("a line per thread, when there are several")
     func threads() throws {
-        #expect(TextReport.text(try sampleResult { $0.threads = 2 }).contains("Threads"))
-        #expect(!TextReport.text(try sampleResult { $0.threads = 1 }).contains("Threads"))
+        #expect((try sampleResult { $0.threads = 2 }).text.contains("Threads"))
+        #expect(!(try sampleResult { $0.threads = 1 }).text.contains("Threads"))
     }
 
     @Test("threads whose connections did unequal work are pointed out")
     func uneven() throws {
         var result = try sampleResult { $0.threads = 2 }
-        #expect(!TextReport.text(result).contains("uneven"))
+        #expect(!result.text.contains("uneven"))
         result.threads[0].completed = 2 * result.threads[1].completed
         #expect(
-            TextReport.text(result).contains("uneven: a connection did 2.0 times as much on one thread as on another\n")
+            result.text.contains("uneven: a connection did 2.0 times as much on one thread as on another\n")
         )
         result.threads[1].completed = 0
-        #expect(TextReport.text(result).contains("uneven: a connection completed something on one thread and nothing"))
+        #expect(result.text.contains("uneven: a connection completed something on one thread and nothing"))
         // With a schedule, -c is a limit, and a thread may need fewer connections than another.
         var scheduled = try sampleResult { options in
             options.threads = 2
             options.profile = LoadProfile(rate: Rate(nearest: 100), duration: 1_000_000_000)
         }
         scheduled.threads[1].completed = 0
-        #expect(!TextReport.text(scheduled).contains("uneven"))
+        #expect(!scheduled.text.contains("uneven"))
     }
 
     @Test("what was answered while the run drained follows the rates that leave it out")
@@ -56,21 +56,21 @@ struct TextReportTests {
             options.profile = LoadProfile(rate: Rate(nearest: 100), duration: 1_000_000_000)
         }
         result.metrics[.drained] = 5
-        let lines = TextReport.text(result).split(separator: "\n")
+        let lines = result.text.split(separator: "\n")
         let index = try #require(lines.firstIndex { $0.contains("5 more were answered while the run drained") })
         #expect(lines[index - 1].contains("HTTP errors/s"))
     }
 
     @Test("a run without a time limit says so")
     func unlimited() throws {
-        #expect(TextReport.text(try sampleResult()).contains(", timeout 2 s"))
-        #expect(TextReport.text(try sampleResult { $0.timeout = LoadOptions.longest }).contains(", no timeout"))
+        #expect((try sampleResult()).text.contains(", timeout 2 s"))
+        #expect((try sampleResult { $0.timeout = LoadOptions.longest }).text.contains(", no timeout"))
     }
 
     @Test("--latency spells the distribution out")
     func distribution() throws {
-        #expect(TextReport.text(try sampleResult { $0.showsDistribution = true }).contains("   99.9 %  "))
-        #expect(!TextReport.text(try sampleResult()).contains("Distribution"))
+        #expect((try sampleResult { $0.showsDistribution = true }).text.contains("   99.9 %  "))
+        #expect(!(try sampleResult()).text.contains("Distribution"))
     }
 
     @Test("--latency with a rate spells the corrected times out, as in wrk2")
@@ -81,16 +81,16 @@ struct TextReportTests {
         }
         result.metrics.parts = .schedule
         result.metrics[.corrected].record(1_280_000_000, count: 100)
-        let text = TextReport.text(result)
+        let text = result.text
         #expect(text.contains(#/Distribution of corrected times\n +10 % +1\.28 s\n/#), "\(text)")
         #expect(!text.contains("Distribution of successes"))
-        let wrk = WrkReport.text(result)
+        let wrk = result.wrk
         #expect(wrk.contains(#/Latency +1\.28s/#) && wrk.contains(#/ 50% +1\.28s/#), "\(wrk)")
     }
 
     @Test("an example from the wire cannot break the lines of the report")
     func examples() throws {
-        let text = TextReport.text(try sampleResult())
+        let text = (try sampleResult()).text
         #expect(text.contains("    e.g. no \"answer\"\\u{a}\n"))
     }
 
@@ -98,7 +98,7 @@ struct TextReportTests {
     func unbalanced() throws {
         var result = try sampleResult()
         result.metrics[.sent] += 1
-        #expect(TextReport.text(result).contains("THESE DO NOT ADD UP"))
+        #expect(result.text.contains("THESE DO NOT ADD UP"))
     }
 
     @Test("a run without a single response is reported all the same")
@@ -106,6 +106,6 @@ struct TextReportTests {
         var result = try sampleResult()
         result.metrics = Metrics()
         result.measured = 0
-        #expect(TextReport.text(result).contains("0 sent = 0 completed + 0 failed + 0 in flight at stop"))
+        #expect(result.text.contains("0 sent = 0 completed + 0 failed + 0 in flight at stop"))
     }
 }

@@ -10,7 +10,7 @@ struct WrkReportTests {
     @Test("the report has wrk's lines, to the byte")
     func layout() throws {
         #expect(
-            WrkReport.text(try sampleResult { ($0.showsDistribution, $0.duration) = (true, 1_000_000_000) }) == """
+            (try sampleResult { ($0.showsDistribution, $0.duration) = (true, 1_000_000_000) }).wrk == """
                 Running 1s test @ http://127.0.0.1:8080/
                   2 threads and 64 connections
                   Thread Stats   Avg      Stdev     Max   +/- Stdev
@@ -33,7 +33,7 @@ struct WrkReportTests {
 
     @Test("a run without errors has no error lines, and without --latency no distribution")
     func plain() throws {
-        let lines = WrkReport.text(try sampleResult(failing: false)).split(separator: "\n")
+        let lines = (try sampleResult(failing: false)).wrk.split(separator: "\n")
         #expect(lines.count == 8)
         #expect(lines.first == "Running 10s test @ http://127.0.0.1:8080/")
     }
@@ -42,7 +42,7 @@ struct WrkReportTests {
     func nothing() throws {
         var result = try sampleResult()
         result.metrics = Metrics()
-        let text = WrkReport.text(result)
+        let text = result.wrk
         #expect(text.contains("    Latency     0.00us    0.00us   0.00us    0.00%\n"))
         #expect(text.contains("  0 requests in 1.00s, 0.00B read\n"))
     }
@@ -53,7 +53,7 @@ struct WrkReportTests {
         for phase in Phase.allCases {
             for kind in FailureClass.allCases { result.metrics.failures.add(Failure(phase, kind), at: 1, example: "") }
         }
-        let text = WrkReport.text(result)
+        let text = result.wrk
         let others = FailureClass.allCases.count - 1
         #expect(
             text.contains(

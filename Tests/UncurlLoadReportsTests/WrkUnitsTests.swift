@@ -15,7 +15,7 @@ struct WrkUnitsTests {
         ]
     )
     func microseconds(value: Double, text: String) {
-        #expect(WrkReport.microseconds(value) == text)
+        #expect(Units.wrkTime(value) == text)
     }
 
     @Test(
@@ -25,26 +25,26 @@ struct WrkUnitsTests {
         ]
     )
     func seconds(value: Double, text: String) {
-        #expect(WrkReport.seconds(value) == text)
+        #expect(Units.wrkSeconds(value) == text)
     }
 
     @Test("sizes and counts are formatted as wrk formats them")
     func sizes() {
-        #expect(WrkReport.binary(0) == "0.00")
-        #expect(WrkReport.binary(870) == "870.00")
-        #expect(WrkReport.binary(871) == "0.85K")
-        #expect(WrkReport.binary(19_069_515_366) == "17.76G")
-        #expect(WrkReport.binary(1e18) == "909494.70T")
-        #expect(WrkReport.metric(849) == "849.00")
-        #expect(WrkReport.metric(850) == "0.85k")
-        #expect(WrkReport.metric(56_200) == "56.20k")
+        #expect(Units.wrkBytes(0) == "0.00")
+        #expect(Units.wrkBytes(870) == "870.00")
+        #expect(Units.wrkBytes(871) == "0.85K")
+        #expect(Units.wrkBytes(19_069_515_366) == "17.76G")
+        #expect(Units.wrkBytes(1e18) == "909494.70T")
+        #expect(Units.wrkCount(849) == "849.00")
+        #expect(Units.wrkCount(850) == "0.85k")
+        #expect(Units.wrkCount(56_200) == "56.20k")
     }
 
     @Test("a number stands in its column by the length of its unit")
     func columns() {
-        #expect(WrkReport.column("635.91us", 8) == "635.91us")
-        #expect(WrkReport.column("2.00s", 8) == "  2.00s ")
-        #expect(WrkReport.column("821.81", 8) == "821.81  ")
-        #expect(WrkReport.column("56.20k", 10) == "   56.20k ")
+        #expect(Units.wrkColumn("635.91us", 8) == "635.91us")
+        #expect(Units.wrkColumn("2.00s", 8) == "  2.00s ")
+        #expect(Units.wrkColumn("821.81", 8) == "821.81  ")
+        #expect(Units.wrkColumn("56.20k", 10) == "   56.20k ")
     }
 }

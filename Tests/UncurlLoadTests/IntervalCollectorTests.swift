@@ -19,7 +19,7 @@ struct IntervalCollectorTests {
 
     private func result(_ metrics: Metrics) -> WorkerResult {
         let instant = Instant(nanoseconds: 0)
-        return WorkerResult(metrics: metrics, connections: 1, start: instant, end: instant, core: .none)
+        return (metrics: metrics, connections: 1, start: instant, end: instant, core: (0, 0))
     }
 
     @Test("an interval is complete when all workers have handed it over, and all of them are what was counted in all")

@@ -14,7 +14,7 @@ struct LocustSessionTests {
     private let load: LocustLoad = (12.5, 1_000)
 
     private func master(_ type: String, _ data: MessagePack = .null) -> [UInt8] {
-        ZMTP.message(LocustMessage(type, data, node: "me").encoded)
+        ZMTP.message(MessagePack.array([.string(type), data, .string("me")]).encoded)
     }
 
     private func spawn(_ users: Int64, at time: Double) -> [UInt8] {
@@ -36,7 +36,9 @@ struct LocustSessionTests {
     private func names(_ effects: [LocustSession.Effect]) throws -> [String] {
         try effects.map { effect in
             switch effect {
-            case .send(let bytes): return try message(bytes).type
+            case .send(let bytes):
+                guard case .array(let parts) = try message(bytes) else { return "no message" }
+                return parts[0].text ?? "no type"
             case .run(let order): return "run \(order.users)"
             case .stop: return "stop"
             case .quit: return "quit"
@@ -45,8 +47,8 @@ struct LocustSessionTests {
         }
     }
 
-    private func message(_ bytes: [UInt8]) throws -> LocustMessage {
-        try LocustMessage(decoding: Array(bytes.dropFirst(bytes[0] == 2 ? 9 : 2)))
+    private func message(_ bytes: [UInt8]) throws -> MessagePack {
+        try MessagePack(decoding: Array(bytes.dropFirst(bytes[0] == 2 ? 9 : 2)))
     }
 
     private func ready() throws -> LocustSession {
@@ -63,10 +65,8 @@ struct LocustSessionTests {
         #expect(!session.isIntroduced)
         _ = try session.received(master("ack"), at: 0)
         #expect(session.isIntroduced)
-        var patience = LocustPatience(since: 5)
-        #expect(!patience.isOver(at: 64) && patience.isOver(at: 65))
-        patience.heard(at: 60)
-        #expect(!patience.isOver(at: 65) && patience.isOver(at: 120))
+        #expect(!LocustClient.isTooLong(since: 5, until: 64) && LocustClient.isTooLong(since: 5, until: 65))
+        #expect(!LocustClient.isTooLong(since: 60, until: 65) && LocustClient.isTooLong(since: 60, until: 120))
     }
 
     @Test(
@@ -112,7 +112,7 @@ struct LocustSessionTests {
             )
         }
         #expect { try target.options(order("9")) } throws: {
-            ($0 as? LocustProblem)?.text(.properties).hasPrefix("pipeline is for a closed loop") == true
+            ($0 as? LocustError)?.text(.properties).hasPrefix("pipeline is for a closed loop") == true
         }
         #expect(try target.options(order("")).pipeline == 2)
     }
@@ -127,7 +127,7 @@ struct LocustSessionTests {
             Issue.record("nothing sent")
             return
         }
-        #expect(try message(bytes) == LocustMessage("client_ready", .integer(-1), node: "me"))
+        #expect(try message(bytes) == .array([.string("client_ready"), .integer(-1), .string("me")]))
         #expect(try names(session.tick(at: 2, load)) == ["heartbeat"])
         #expect(try names(session.tick(at: 2.5, load)) == [])
         #expect(try names(session.tick(at: 6, load)) == ["client_ready", "heartbeat"])
@@ -192,6 +192,6 @@ struct LocustSessionTests {
             #expect(throws: LocustError.self) { try session.received(bytes, at: 1) }
         }
         var session = LocustSession(identity: "me", now: 0)
-        #expect(throws: LocustError.peer(.notZeroMQ)) { try session.received(Array("GET / HTTP/1.1\r\n".utf8), at: 0) }
+        #expect(throws: LocustError.notZeroMQ) { try session.received(Array("GET / HTTP/1.1\r\n".utf8), at: 0) }
     }
 }

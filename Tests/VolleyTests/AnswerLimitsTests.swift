@@ -101,7 +101,7 @@ struct AnswerLimitsTests {
         let error = try #require((ended.report["errors"] as? [[String: Any]])?.first)
         #expect(error["class"] as? String == "surplus" && error["count"] as? Int == 12)
         #expect((error["example"] as? String)?.hasSuffix(": 4 bytes behind the whole answer") == true)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("bytes on an idle connection are reported, and fail the run")

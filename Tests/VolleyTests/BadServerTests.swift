@@ -94,7 +94,7 @@ struct BadServerTests {
         if !wrong.detail.isEmpty { #expect(errors.first?["detail"] as? String == wrong.detail) }
         #expect(ended.number("requests", "failed") == 4)
         #expect(ended.number("requests", "sent") == 4)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("a server that never answers is reported, in the wrk form too, and the run ends on time")

@@ -39,7 +39,7 @@ struct ComparisonErrorTests {
     }
 
     private func saved(_ result: RunResult, _ change: (JSONTree) -> JSONTree = { $0 }) throws -> SavedReport {
-        try SavedReport(change(JSONReport.document(result)), path: "r")
+        try SavedReport(change(result.json), path: "r")
     }
 
     private func row(_ comparison: Comparison, _ name: String) throws -> Comparison.Row {
@@ -156,6 +156,6 @@ struct ComparisonErrorTests {
                 && Threshold("rate_ratio<80%").fails(figures) == false
         )
         #expect(try Threshold("rate_ratio<1").fails(result().figures) == nil)
-        #expect(TextReport.text(results[1]).contains("83.33 % of them answered in time for a rate of 1000.00/s\n"))
+        #expect(results[1].text.contains("83.33 % of them answered in time for a rate of 1000.00/s\n"))
     }
 }

@@ -45,7 +45,7 @@ struct ComparisonTests {
         result.metrics[.success] = whole
         result.metrics[.completed] = whole.count
         result.course = series
-        return try SavedReport(JSONReport.document(result), path: "r\(seed)")
+        return try SavedReport(result.json, path: "r\(seed)")
     }
 
     @Test("two runs of one distribution show no difference in at least nineteen of twenty cases")
@@ -183,7 +183,7 @@ struct ComparisonTests {
             result.course.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
         }
         (result.metrics[.success], result.metrics[.completed]) = (whole, whole.count)
-        return try SavedReport(JSONReport.document(result), path: "r")
+        return try SavedReport(result.json, path: "r")
     }
 
     @Test("runs that drift by 5 to 50 % differ where one is slower by 20 % or more, and in at most 2 of 40 equal pairs")
@@ -238,7 +238,7 @@ struct ComparisonTests {
 
     @Test("runs of two kinds, other schemas and other files are refused with a reason")
     func refused() throws {
-        let good = try JSONReport.text(sampleResult())
+        let good = try sampleResult().json.text
         for (text, words) in [
             ("", "at byte 0"), ("{", "not a JSON report"), ("[]", "not a report of volley"),
             ("{\"schema\": 1}", "not a report"),
@@ -289,7 +289,7 @@ struct ComparisonTests {
                     ("latency", latency),
                 ])
             }
-            let document = try JSONReport.document(sampleResult()).with("intervals", .array(intervals))
+            let document = try sampleResult().json.with("intervals", .array(intervals))
             return TemporaryFile(Array(document.text.utf8))
         }
         let line = "ulimit -v 1500000 && exec \"$0\" compare \(paths[0].path) \(paths[1].path)"

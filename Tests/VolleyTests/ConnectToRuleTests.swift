@@ -7,10 +7,7 @@ import Testing
 
 struct ConnectToRuleTests {
     private func destination(_ url: String, _ rules: String...) throws -> String {
-        let (host, port) = try ConnectToRule.destination(
-            of: TargetURL(url),
-            by: rules.map { try ConnectToRule($0) }
-        )
+        let (host, port) = try TargetURL(url).destination(by: rules.map { try LoadOptions.connectToRule($0) })
         return "\(host):\(port)"
     }
 
@@ -56,6 +53,6 @@ struct ConnectToRuleTests {
         ]
     )
     func refused(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try ConnectToRule(text) }
+        #expect(throws: UsageError(message)) { try LoadOptions.connectToRule(text) }
     }
 }

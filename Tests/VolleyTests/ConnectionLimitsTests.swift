@@ -94,7 +94,7 @@ struct ConnectionLimitsTests {
         #expect(ended.number("requests", "completed") == 20)
         #expect(ended.number("connections", "opened") == 4)
         #expect(ended.number("run", "requests_per_connection") == 5)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test(

@@ -35,7 +35,7 @@ struct GeneratorLimitsTests {
         #expect(try result(lag: 5_000_000, corrected: 800_000_000).verdict == .good)
         #expect(try result(lag: 90_000_000, corrected: 800_000_000).verdict == .generatorLimited)
         #expect(
-            TextReport.text(try result(lag: 5_000_000, corrected: 6_000_000)).contains(
+            (try result(lag: 5_000_000, corrected: 6_000_000)).text.contains(
                 "INVALID     volley was the limit"
             )
         )
@@ -88,7 +88,7 @@ struct GeneratorLimitsTests {
             var load = try options("-R", "1000", "-t", "2", "http://h/")
             load.search = try SearchGoal(goal)
             result.plan = RunPlan(load, try Preflight(load, .usual))
-            #expect(SearchRun.trial(result, try SearchGoal(goal)) == (isBad ? .bad : .unclear), "\(goal)")
+            #expect(Run.judge(result, try SearchGoal(goal)) == (isBad ? .bad : .unclear), "\(goal)")
             #expect(result.verdict == (isBad ? .threshold : .generatorLimited), "\(goal)")
         }
     }

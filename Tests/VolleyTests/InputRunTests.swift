@@ -205,7 +205,7 @@ struct InputRunTests {
         let ended = try volley(["--format", "json", "-n", "6", "-c", "2"] + flags + [server.url(path)])
         #expect(ended.status == status, "\(ended.err)\(ended.out)")
         #expect(ended.number("requests", "sent") == 6)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test(

@@ -137,7 +137,7 @@ struct InterruptionTests {
         }
         #expect(ended.number("run", "measured_ns") == 0)
         #expect(ended.number("requests", "completed") == 0)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("a worker whose peer is not a master reports that, reports its totals, and ends")

@@ -77,7 +77,7 @@ struct LeadTests {
         let notes = (document["notes"]?.items ?? []).compactMap(\.string)
         #expect(notes.count { $0.hasPrefix("the clock of part ") } == 4, "\(notes)")
         if !line.isEmpty { #expect(document["schedule"]?["due"]?.integer == 400) }
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: report.text) == [])
     }
 
     @Test("a lead whose only report is text has the counts of all intervals")

@@ -9,7 +9,7 @@ import Testing
 @Suite("Load profile", .ownThread)
 struct LoadProfileTests {
     private func profile(_ stages: [String]) throws -> LoadProfile {
-        guard case .rates(let profile) = try StagePlan(stages) else { throw UsageError("no rates") }
+        guard let profile = try StagePlan(stages).profile else { throw UsageError("no rates") }
         return profile
     }
 
@@ -47,7 +47,7 @@ struct LoadProfileTests {
         #expect(all.count == 12)
         #expect(profile.count == 12)
         for (index, due) in all.enumerated() { #expect(due == (UInt64(index) * second + 2) / 3) }
-        let long = LoadProfile(rate: Rate(perSecond: 50_000), duration: Quantity.longest)
+        let long = LoadProfile(rate: Rate(perSecond: 50_000), duration: LoadOptions.longest)
         var stage = 0
         #expect(long.due(50_000 * 86_400, from: &stage) == 86_400 * second)
     }

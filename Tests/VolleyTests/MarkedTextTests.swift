@@ -55,9 +55,9 @@ struct MarkedTextTests {
         ]
     )
     func values(text: String) {
-        check(text) { _ = try Quantity.count($0, for: "-c") }
-        check(text) { _ = try Quantity.time($0, for: "-d") }
-        check(text) { _ = Quantity.share($0) }
+        check(text) { _ = try UInt64(count: $0, for: "-c") }
+        check(text) { _ = try UInt64(time: $0, for: "-d") }
+        check(text) { _ = Double(share: $0) }
         check(text) { _ = try Rate($0) }
         check(text) { _ = try Threshold($0) }
         check(text) { _ = try StagePlan([$0]) }

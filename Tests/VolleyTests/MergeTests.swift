@@ -63,7 +63,7 @@ struct MergeTests {
         #expect(whole.document["requests"]?["completed"]?.integer == 403)
         #expect(whole.document["run"]?["connections"]?.integer == 9)
         #expect(whole.document["run"]?["merged_from"]?.integer == 4)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: whole.document.text) == [])
         // All requests: the logs of single requests of all parts.
         var saw = LatencyHistogram()
         for name in names {
@@ -131,14 +131,14 @@ struct MergeTests {
 
     @Test("a report of an older volley, which called raw times successes, is read")
     func older() throws {
-        let old = try JSONReport.text(sampleResult()).replacing("\"schema\": 2", with: "\"schema\": 1")
+        let old = try sampleResult().json.text.replacing("\"schema\": 2", with: "\"schema\": 1")
             .replacing("    \"raw\": {", with: "    \"success\": {")
         let files = (0..<2).map { _ in TemporaryFile(Array(old.utf8)) }
         let reports = try files.map { try saved($0.path) }
         #expect(try reports[0].headline()?.count == 1_800)
-        let whole = try ReportMerge.merge(reports)
+        let whole = try SavedReport.merged(reports)
         #expect(whole.document["schema"]?.integer == 2)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: whole.document.text) == [])
     }
 
     @Test("the merged status is that of the worst part, in any order")
@@ -167,13 +167,13 @@ struct MergeTests {
             result.metrics[.corrected].record(60_000_000, count: 2_000)
             result.metrics[.unlagged].record(10_000_000, count: 2_000)
         }
-        return try SavedReport(JSONReport.document(result), path: path)
+        return try SavedReport(result.json, path: path)
     }
 
     @Test("merged rates are the counts divided by the length, however unequal the parts")
     func rates() throws {
         let rate = { (parts: [SavedReport]) throws(ReportError) in
-            let whole = try ReportMerge.merge(parts).document
+            let whole = try SavedReport.merged(parts).document
             return (
                 whole["rate"]?["successes_per_second"]?.number, whole["rate"]?["completed_per_second"]?.number,
                 whole["run"]?["measured_ns"]?.integer
@@ -196,7 +196,7 @@ struct MergeTests {
             let interval = Interval(start: UInt64(start * 1e9), end: UInt64(end * 1e9), metrics: metrics)
             result.course.add(interval, of: .requests)
         }
-        return try SavedReport(JSONReport.document(result), path: path)
+        return try SavedReport(result.json, path: path)
     }
 
     @Test(
@@ -211,13 +211,13 @@ struct MergeTests {
         let parts = [
             try course(left, perSecond: 100, path: "a"), try course(right, perSecond: 1_000, path: "b"),
         ]
-        let whole = try ReportMerge.merge(parts)
+        let whole = try SavedReport.merged(parts)
         let rows = whole.document["intervals"]?.items ?? []
         #expect(rows.map { $0["start_ns"]?.integer } == merged.dropLast().map { $0 * 1_000_000_000 })
         #expect(rows.map { $0["end_ns"]?.integer } == merged.dropFirst().map { $0 * 1_000_000_000 })
         let intervals = try whole.intervals()
         #expect(intervals.allSatisfy { $0.perSecond == 1_100 }, "\(intervals.map(\.perSecond))")
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: whole.document.text) == [])
         let logs = try zip([left, right], [100, 1_000] as [UInt64]).map { seconds, rate in
             let lines = zip(seconds, seconds.dropFirst()).map { start, end in
                 var histogram = LatencyHistogram()
@@ -235,7 +235,7 @@ struct MergeTests {
 
     @Test("ends that are a little apart are one, a part's rest is kept, and no interval is without a length")
     func boundaries() throws {
-        let whole = try ReportMerge.merge([
+        let whole = try SavedReport.merged([
             try course([0, 1.01, 2, 2.001], perSecond: 1_000, path: "a"),
             try course([0, 1, 2.02], perSecond: 1_000, path: "b"),
             try course([0, 0.99, 2, 3, 4.5], perSecond: 1_000, path: "c"),
@@ -245,28 +245,28 @@ struct MergeTests {
         #expect(seconds("start_ns") == [0, 1.01, 2.02, 3] && seconds("end_ns") == [1.01, 2.02, 3, 4.5])
         #expect(rows.reduce(0) { $0 + ($1["completed"]?.integer ?? 0) } == 2_001 + 2_020 + 4_500)
         // An earlier volley wrote intervals without a length.
-        var old = try JSONReport.document(sampleResult())
+        var old = try sampleResult().json
         let row = { (start: UInt64, end: UInt64) -> JSONTree in
             .object([("start_ns", .integer(start)), ("end_ns", .integer(end)), ("completed", .integer(1))])
         }
         old = old.with("intervals", .array([row(0, 0), row(0, 5), row(5, 5), row(5, 9), row(9, 7)]))
         let part = try SavedReport(old, path: "d")
-        let intervals = try ReportMerge.merge([part, part]).intervals()
+        let intervals = try SavedReport.merged([part, part]).intervals()
         #expect(intervals.map { ($0.seconds * 1e9).rounded() } == [5, 4])
     }
 
     @Test("a merge with an invalid part is invalid and names that part")
     func invalid() throws {
         let parts = [try part(1, path: "a.json", limited: true), try part(2, path: "b.json", limited: true)]
-        let whole = try ReportMerge.merge(parts)
+        let whole = try SavedReport.merged(parts)
         #expect(whole.generatorLimits.count == 2)
         #expect(zip(whole.generatorLimits, ["a.json: ", "b.json: "]).allSatisfy { $0.hasPrefix($1) })
-        let text = try TextReport.text(whole)
+        let text = try whole.text()
         #expect(text.contains("INVALID     volley was the limit: a.json: its own lateness made the p99 60"), "\(text)")
-        #expect(try HTMLReport.page(whole.document).contains("<li>b.json: its own lateness made the p99 60"))
+        #expect(try whole.page().contains("<li>b.json: its own lateness made the p99 60"))
         #expect(whole.document["schedule"]?["wanted_per_second"]?.number == 2_000)
         #expect(whole.document["schedule"]?["rate_ratio"]?.number == 0.95)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: whole.document.text) == [])
     }
 
     @Test("a merged rate ratio leaves out what was not due, a redirection of a later request once")
@@ -278,8 +278,8 @@ struct MergeTests {
         // Of 1,800 answers.
         (result.metrics[.followUps], result.metrics[.redirects], result.metrics[.drained]) = (800, 300, 100)
         #expect(result.metrics.rateRatio == 0.9)
-        let part = try SavedReport(JSONReport.document(result), path: "a")
-        #expect(try ReportMerge.merge([part, part]).document["schedule"]?["rate_ratio"]?.number == 0.9)
+        let part = try SavedReport(result.json, path: "a")
+        #expect(try SavedReport.merged([part, part]).document["schedule"]?["rate_ratio"]?.number == 0.9)
     }
 
     @Test("impossible numbers in a report are merged and shown without a trap")
@@ -302,7 +302,7 @@ struct MergeTests {
     @Test("logs that count more than any run are refused, not added up beyond what a counter holds")
     func counts() {
         var histogram = LatencyHistogram()
-        histogram.record(1, count: HistogramCodec.countLimit)
+        histogram.record(1, count: LatencyHistogram.countLimit)
         let line = HistogramLog.line(tag: "raw", start: 0, length: 1, histogram)
         let log = { (path: String, lines: Int) throws(ReportError) in
             (path: path, contents: try HistogramLog.read(String(repeating: line, count: lines), path: path))

@@ -78,7 +78,7 @@ struct NamesTests {
         #expect(try sum.summary() == saved.headline()?.summary())
         #expect(try #require(parts[2]?.minimum) >= 20_000_000)
         #expect(parts[1] == nil)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
         // Each interval has a line for all requests, and one for each name.
         let rows = csv.text.split(separator: "\n").dropFirst()
         let small = rows.filter { $0.hasSuffix(",small") }.map {
@@ -140,11 +140,11 @@ struct NamesTests {
     @Test("every report has the names")
     func told() throws {
         let result = try sample()
-        let text = TextReport.text(result)
+        let text = result.text
         #expect(text.contains(#/small +10 +1 +1 ms +1 ms +1 ms +1 ms +1 ms\n/#), "\(text)")
-        let page = try HTMLReport.text(result)
+        let page = try SavedReport(result.json, path: "the report").page()
         #expect(page.contains("<tr><th>slow,&quot;er&quot;</th><td>10</td><td>3</td><td>3"), "\(page)")
-        let metrics = MetricsText.text(result.metrics, of: result.plan)
+        let metrics = result.metrics.prometheus(of: result.plan)
         #expect(metrics.contains(#"volley_named_requests_total{name="bad",outcome="http_error"} 1"#))
         #expect(
             metrics.contains(#"volley_named_request_duration_seconds_bucket{name="bad",le="0.0025"} 9"#),
@@ -153,10 +153,10 @@ struct NamesTests {
         #expect(metrics.contains(#"volley_named_request_duration_seconds_count{name="slow,\"er\""} 9"#))
         let line = LiveView.line("slow", result.metrics.names[2], columns: 40)
         #expect(line.hasPrefix("slow  10 · p99 3") && line.hasSuffix(" · 3 errors"), "\(line)")
-        let saved = try SavedReport(JSONReport.document(result), path: "x")
-        let whole = try ReportMerge.merge([saved, saved])
+        let saved = try SavedReport(result.json, path: "x")
+        let whole = try SavedReport.merged([saved, saved])
         #expect(whole.document["names"]?.items.map { $0["completed"]?.integer } == [20, 20, 20])
-        #expect(try TextReport.text(whole).contains(#/small +20 +2 /#))
+        #expect(try whole.text().contains(#/small +20 +2 /#))
         let comparison = try Comparison(saved, whole, tolerance: 0)
         #expect(try comparison.change(#require(ThresholdMetric("completed{small}"))) == 1)
         #expect(try comparison.change(#require(ThresholdMetric("p50{slow}"))) == nil)
@@ -169,7 +169,7 @@ struct NamesTests {
     func compound(name: String) throws {
         var metrics = try sampleResult().metrics
         metrics.names = [NamedMetrics()]
-        for line in MetricsText.text(metrics, of: .requests, url: name, names: [name]).utf8.split(separator: 0x0A) {
+        for line in metrics.prometheus(of: .requests, url: name, names: [name]).utf8.split(separator: 0x0A) {
             #expect(line.starts(with: "volley_".utf8) || line.first == UInt8(ascii: "#"), "\(line)")
             guard let labels = Substring(line).unicodeScalars.split(separator: "{", maxSplits: 1).dropFirst().first
             else { continue }
@@ -183,9 +183,9 @@ struct NamesTests {
             let count = String(labels).components(separatedBy: "=\"").count - 1
             #expect(quotes == 2 * count, "\(Substring(line))")
         }
-        let tag = NamedReport.tag("raw", name).unicodeScalars
+        let tag = HistogramLog.tag("raw", name).unicodeScalars
         #expect(!tag.contains { $0 == "," || $0.properties.isWhitespace })
-        let cell = NamedReport.cell(name).unicodeScalars
+        let cell = csvCell(name).unicodeScalars
         if name.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) {
             #expect(cell.first == "\"" && cell.last == "\"")
             #expect(cell.filter { $0 == "\"" }.count == 2 * name.unicodeScalars.filter { $0 == "\"" }.count + 2)

@@ -40,7 +40,7 @@ struct OpenLoopTests {
         #expect(try schedule(ended)["due"] as? Int == count)
         #expect(try figure(ended, "corrected", "count") * 1e9 == Double(count))
         #expect(Int(server.requestCount) == count)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("each due request was sent, refused or unsent", arguments: ["/bytes/1", "/never", "refused"])

@@ -143,8 +143,8 @@ struct OpenTelemetryTests {
         var metrics = try sampleResult().metrics
         metrics.names = [names]
         let served =
-            MetricsText.text(metrics, of: .requests, url: "u", names: ["n"])
-            + MetricsText.text(metrics, of: .handshakes, url: "u")
+            metrics.prometheus(of: .requests, url: "u", names: ["n"])
+            + metrics.prometheus(of: .handshakes, url: "u")
         #expect(asked.count >= 9)
         for expression in asked {
             for match in expression.matches(of: #/volley_[a-z_]+/#) {

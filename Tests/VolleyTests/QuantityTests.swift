@@ -14,7 +14,7 @@ struct QuantityTests {
         ]
     )
     func counts(text: String, value: UInt64) throws {
-        #expect(try Quantity.count(text, for: "-c") == value)
+        #expect(try UInt64(count: text, for: "-c") == value)
     }
 
     @Test(
@@ -28,7 +28,7 @@ struct QuantityTests {
         ]
     )
     func times(text: String, nanoseconds: UInt64) throws {
-        #expect(try Quantity.time(text, for: "-d") == nanoseconds)
+        #expect(try UInt64(time: text, for: "-d") == nanoseconds)
     }
 
     @Test(
@@ -51,7 +51,7 @@ struct QuantityTests {
         ]
     )
     func badCounts(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try Quantity.count(text, for: "-c") }
+        #expect(throws: UsageError(message)) { try UInt64(count: text, for: "-c") }
     }
 
     @Test(
@@ -70,14 +70,14 @@ struct QuantityTests {
         ]
     )
     func badTimes(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try Quantity.time(text, for: "-d") }
+        #expect(throws: UsageError(message)) { try UInt64(time: text, for: "-d") }
     }
 
     @Test("zero is accepted as a number and a time where it has a meaning", arguments: ["0", "0.0", "0e3"])
     func zero(text: String) throws {
-        #expect(try Quantity.count(text, for: "-c", allowingZero: true) == 0)
-        #expect(try Quantity.time(text, for: "-d", allowingZero: true) == 0)
-        #expect(try Quantity.time(text + "s", for: "-d", allowingZero: true) == 0)
+        #expect(try UInt64(count: text, for: "-c", allowingZero: true) == 0)
+        #expect(try UInt64(time: text, for: "-d", allowingZero: true) == 0)
+        #expect(try UInt64(time: text + "s", for: "-d", allowingZero: true) == 0)
         #expect(
             try options("--warmup", text, "--drain", text + "s", "--rate", "1", "--spin", "0ms", "http://h/").warmup
                 == 0
@@ -86,8 +86,8 @@ struct QuantityTests {
 
     @Test("shares, rates and conditions are written like other numbers")
     func alike() throws {
-        #expect(Quantity.share("0.1%") == 0.001 && Quantity.share("1e-3") == 0.001 && Quantity.share("0") == 0)
-        #expect(Quantity.share("x") == nil && Quantity.share("1k") == nil && Quantity.share("-1%") == nil)
+        #expect(Double(share: "0.1%") == 0.001 && Double(share: "1e-3") == 0.001 && Double(share: "0") == 0)
+        #expect(Double(share: "x") == nil && Double(share: "1k") == nil && Double(share: "-1%") == nil)
         #expect(
             try Threshold("p99>0.2s").limit == 200e6 && Threshold("p99>1m30s").limit == 90e9
                 && Threshold("lag_max>0").limit == 0

@@ -7,18 +7,30 @@ import Testing
 @testable import volley
 
 struct RunProgressLineTests {
-    private let snapshot = RunSnapshot(completed: 361_204, errors: 3, p50: 1_520_000, p99: 4_310_000)
+    private let total: Metrics = {
+        var total = Metrics()
+        (total[.completed], total[.failed]) = (361_204, 3)
+        total[.success].record(1_520_000, count: 98)
+        total[.success].record(4_310_000, count: 2)
+        return total
+    }()
+
+    private func counted(_ completed: UInt64) -> Metrics {
+        var total = Metrics()
+        total[.completed] = completed
+        return total
+    }
 
     @Test("the line has the time, the rate, two percentiles and the errors")
     func text() throws {
-        let line = RunProgressLine.text(snapshot, elapsed: 3_000_000_000, rate: 120_401.7, try plan("http://h/"))
+        let line = LiveView.text(total, elapsed: 3_000_000_000, rate: 120_401.7, try plan("http://h/"))
         #expect(line == "3 s of 10 s · 120,401 requests/s · p50 1.52 ms, p99 4.31 ms · 3 errors")
     }
 
     @Test("a narrow terminal gets a line that fits, the most important first", arguments: [80, 60, 40, 24, 10])
     func narrow(columns: Int) throws {
         let plan = try plan("http://h/")
-        let line = RunProgressLine.text(snapshot, elapsed: 3_000_000_000, rate: 120_401.7, plan, columns: columns)
+        let line = LiveView.text(total, elapsed: 3_000_000_000, rate: 120_401.7, plan, columns: columns)
         #expect(line.count <= columns, "\(line)")
         let wanted = [
             80: "3 s of 10 s · 120,401 requests/s · p50 1.52 ms, p99 4.31 ms · 3 errors",
@@ -31,9 +43,9 @@ struct RunProgressLineTests {
 
     @Test("a run by count shows the count, and a warm-up is called one")
     func kinds() throws {
-        let counted = RunProgressLine.text(.init(), elapsed: 0, rate: 0, try plan("-n1k", "http://h/"))
+        let counted = LiveView.text(Metrics(), elapsed: 0, rate: 0, try plan("-n1k", "http://h/"))
         #expect(counted == "0 s · 0 of 1,000 · 0 requests/s · 0 errors")
-        let warm = RunProgressLine.text(.init(), elapsed: 1, rate: 0, try plan("-d5", "--warmup", "2s", "http://h/"))
+        let warm = LiveView.text(Metrics(), elapsed: 1, rate: 0, try plan("-d5", "--warmup", "2s", "http://h/"))
         #expect(warm == "0 s of 7 s · warming up · 0 requests/s · 0 errors")
     }
 
@@ -51,12 +63,12 @@ struct RunProgressLineTests {
         let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
         let second: UInt64 = 1_000_000_000
         var watch = RunWatch(invocation, plan, files: [], live: (nil, nil), isLead: true)
-        var line = RunProgressLine(wanted: true, terminal: true)
+        var line = LiveView(isWanted: true, terminal: true)
         var rates: [String] = []
         var completed: UInt64 = 0
         func turn(_ elapsed: UInt64) {
             watch.turn(elapsed: elapsed)
-            let text = line.next(RunSnapshot(completed: completed), watch.series, elapsed: elapsed, of: plan)
+            let text = line.next(counted(completed), watch.series, elapsed: elapsed, of: plan)
             if let rate = text.firstMatch(of: /\ (\d+)(?: requests)?\/s/) { rates.append("\(rate.1)") }
         }
         for index in 0..<3 as Range<UInt64> {
@@ -86,27 +98,27 @@ struct RunProgressLineTests {
     @Test("the rate of a warm-up, which has no intervals, is that since its counts last grew")
     func warmUp() throws {
         let plan = try plan("-d5", "--warmup", "9s", "http://h/")
-        var line = RunProgressLine(wanted: true, terminal: true)
+        var line = LiveView(isWanted: true, terminal: true)
         let counts = [(1, 100), (2, 100), (3, 300), (4, 400)] as [(UInt64, UInt64)]
         let lines = counts.map { second, completed in
-            line.next(RunSnapshot(completed: completed), .init(), elapsed: second * 1_000_000_000, of: plan)
+            line.next(counted(completed), .init(), elapsed: second * 1_000_000_000, of: plan)
         }
         #expect(lines.allSatisfy { $0.contains("warming up · 100") }, "\(lines)")
         // The counts begin anew, and no interval is complete.
-        let first = line.next(.init(), .init(), elapsed: 9_500_000_000, of: plan)
+        let first = line.next(Metrics(), .init(), elapsed: 9_500_000_000, of: plan)
         #expect(first.contains(" · 100 requests/s · "), "\(first)")
     }
 
     private func drawn(wanted: Bool, terminal: Bool) throws -> String {
         let pipe = Pipe()
-        var line = RunProgressLine(
+        var line = LiveView(
             descriptor: pipe.fileHandleForWriting.fileDescriptor,
-            wanted: wanted,
+            isWanted: wanted,
             terminal: terminal
         )
         let series = series(361_204, from: 0, to: 1_000_000_000)
-        line.draw(snapshot, series, elapsed: 1_000_000_000, of: try plan("http://h/"))
-        line.draw(.init(), series, elapsed: 2_000_000_000, of: try plan("http://h/"))
+        line.drawLine(total, series, elapsed: 1_000_000_000, of: try plan("http://h/"))
+        line.drawLine(Metrics(), series, elapsed: 2_000_000_000, of: try plan("http://h/"))
         line.clear()
         line.clear()
         pipe.fileHandleForWriting.closeFile()

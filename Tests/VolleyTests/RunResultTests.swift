@@ -11,12 +11,12 @@ struct RunResultTests {
         let plan = try plan("-d1", "-c1", "-t1", "http://127.0.0.1:8080/")
         let metrics = WorkerMetrics(start: 0)
         change(metrics)
-        let worker = WorkerResult(
+        let worker: WorkerResult = (
             metrics: metrics.value,
             connections: 1,
             start: .init(nanoseconds: 0),
             end: .init(nanoseconds: 1_000_000_000),
-            core: .none
+            core: (0, 0)
         )
         return RunResult(plan: plan, startedAt: 0, workers: [worker], interrupted: interrupted)
     }

@@ -34,7 +34,7 @@ struct RunTests {
         #expect(ended.number("requests", "completed") == wanted)
         #expect(serverCount(ended) == wanted)
         #expect(ended.err.isEmpty)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test(
@@ -88,6 +88,6 @@ struct RunTests {
         let ended = try volley(["-n", "10", "--format", "wrk", "--format", "json=\(file)"])
         #expect(ended.out.hasPrefix("Running 10 requests test @ http://127.0.0.1:"))
         let written = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: written) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: written) == [])
     }
 }

@@ -94,7 +94,7 @@ struct ScenarioTests {
         #expect(names.map { $0["name"] as? String } == ["login", "item", "buy"])
         #expect(names.map { $0["completed"] as? Int } == [2, 4, 2])
         #expect((ended.report["run"] as? [String: Any])?["scenarios"] as? [String] == ["visit"])
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test(

@@ -91,8 +91,8 @@ struct SearchTests {
         result.metrics[.corrected].record(9_000_000, count: 1_000)
         result.metrics[.unlagged].record(4_000_000, count: 1_000)
         #expect(!result.generatorLimits.isEmpty)
-        #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
-        #expect(SearchRun.trial(result, try SearchGoal("p99<8ms")) == .unclear)
+        #expect(Run.judge(result, try SearchGoal("p99<20ms")) == .good)
+        #expect(Run.judge(result, try SearchGoal("p99<8ms")) == .unclear)
         let verdict = { (goal: String) throws(UsageError) in
             try SearchGoal(goal).verdict(of: result.metrics, generatorLimited: true)
         }

@@ -67,7 +67,7 @@ struct SecurePeerTests {
             // Twelve requests may be done before the third connection is.
             #expect((1...3).contains(tunnelled.number("tls", "handshakes") ?? 0))
             #expect((tunnelled.report["run"] as? [String: Any])?["proxy"] as? String == proxy)
-            #expect(try SchemaCheck(ReportSchema.text).complaints(about: tunnelled.out) == [])
+            #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: tunnelled.out) == [])
             // tinyproxy ends each connection after one answer, and does not announce it.
             let passed = try volley(line + ["--retry", "-x", proxy, plain.url("/get", host: "localhost")])
             #expect(passed.status == 0, "\(proxy) \(passed.err)\(passed.out)")

@@ -50,7 +50,7 @@ struct SecureRunTests {
         #expect((latency["first_byte"] as? [String: Any])?["count"] as? Int == 60)
         let run = try #require(ended.report["run"] as? [String: Any])
         #expect((run["tls"] as? [String: Any])?["verified"] as? Bool == true)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("a server of an unknown authority is refused, and accepted with --insecure")
@@ -67,7 +67,7 @@ struct SecureRunTests {
         #expect(error["detail"] as? String == "incompleteChain")
         #expect(server.requestCount == 0)
         #expect(refused.number("connections", "failed") == 4)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: refused.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: refused.out) == [])
         let believed = try volley(["--insecure"] + line)
         #expect(believed.status == 0, "\(believed.err)")
     }
@@ -130,7 +130,7 @@ struct SecureRunTests {
         #expect(server.connectionsAccepted == 25)
         let rate = try #require(ended.report["rate"] as? [String: Any])
         #expect(rate["connections_per_second"] as? Double ?? 0 > 0)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
     }
 
     @Test("a timed run of handshakes ends on time, and its connections add up by the server's count")

@@ -72,7 +72,7 @@ struct SentAgainTests {
             }
             #expect(rows.count { $0[8] == "1" } == cut)
             #expect((ended.report["run"] as? [String: Any])?["retry"] as? Bool == true)
-            #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+            #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
         }
     }
 
@@ -154,28 +154,30 @@ struct SentAgainTests {
         result.metrics[.sentAgain] = 7
         let interval = Interval(start: 0, end: 1_000_000_000, metrics: result.metrics)
         result.course.add(interval, of: .requests)
-        #expect(TextReport.text(result).contains("\nSent again  7, "))
-        #expect(try HTMLReport.text(result).contains("<tr><th>sent again</th><td>7</td></tr>"))
-        let saved = try SavedReport(JSONReport.document(result), path: "x")
+        #expect(result.text.contains("\nSent again  7, "))
+        #expect(
+            try SavedReport(result.json, path: "the report").page().contains("<tr><th>sent again</th><td>7</td></tr>")
+        )
+        let saved = try SavedReport(result.json, path: "x")
         #expect(saved.document["requests"]?["sent_again"]?.integer == 7)
         #expect(saved.document["intervals"]?.items.first?["sent_again"]?.integer == 7)
-        #expect(try TextReport.text(saved).contains("\nSent again  7, "))
-        let merged = try ReportMerge.merge([saved, saved])
+        #expect(try saved.text().contains("\nSent again  7, "))
+        let merged = try SavedReport.merged([saved, saved])
         #expect(merged.document["requests"]?["sent_again"]?.integer == 14)
-        let columns = IntervalCSV.head.trimmed.split(separator: ",")
-        let cells = IntervalCSV.line(interval, of: .requests).trimmed.split(
+        let columns = Interval.csvHead.trimmed.split(separator: ",")
+        let cells = interval.csv(of: .requests).trimmed.split(
             separator: ",",
             omittingEmptySubsequences: false
         )
         #expect(cells.count == columns.count)
         #expect(columns.firstIndex(of: "sent_again").map { cells[$0] } == "7")
         #expect(
-            MetricsText.text(result.metrics, of: .requests, url: "http://h/").contains("\nvolley_sent_again_total 7\n")
+            result.metrics.prometheus(of: .requests, url: "http://h/").contains("\nvolley_sent_again_total 7\n")
         )
-        let line = RunProgressLine.text(RunSnapshot(result.metrics, of: .requests), elapsed: 0, rate: 0, result.plan)
+        let line = LiveView.text(result.metrics, elapsed: 0, rate: 0, result.plan)
         #expect(line.hasSuffix(" · 7 sent again"))
         // A report without the flag has the number zero.
-        #expect(TextReport.text(try sampleResult { $0.retries = true }).contains("\nSent again  0, "))
-        #expect(!TextReport.text(try sampleResult()).contains("Sent again"))
+        #expect((try sampleResult { $0.retries = true }).text.contains("\nSent again  0, "))
+        #expect(!(try sampleResult()).text.contains("Sent again"))
     }
 }

@@ -13,7 +13,7 @@ import UncurlText
 @Suite("Shapes", .ownThread, .serialized)
 struct ShapeTests {
     private func crowd(_ stages: String...) throws -> CrowdProfile {
-        guard case .connections(let crowd) = try StagePlan(stages) else { throw UsageError("no connections") }
+        guard let crowd = try StagePlan(stages).crowd else { throw UsageError("no connections") }
         return crowd
     }
 
@@ -86,7 +86,7 @@ struct ShapeTests {
         let document = try SavedReport(path: report.path).document
         #expect(document["run"]?["crowd"]?.string?.hasPrefix("1 connections for 300 ms") == true)
         #expect(document["connections"]?["opened"]?.integer ?? 0 <= 5)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: report.text) == [])
     }
 
     @Test("requests by chance come at the same moments for the same seed, and all of them are accounted for")
@@ -103,7 +103,7 @@ struct ShapeTests {
             let schedule = ended.report["schedule"] as? [String: Any]
             #expect(schedule?["due"] as? Int == schedule?["sent"] as? Int)
             #expect((ended.report["run"] as? [String: Any])?["arrivals"] as? String == "poisson")
-            #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+            #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
             return log.text.split(separator: "\n").dropFirst().compactMap { UInt64($0.prefix { $0 != "," }) }.sorted()
         }
         let (first, again, other) = (try run("7"), try run("7"), try run("8"))
@@ -124,7 +124,7 @@ struct ShapeTests {
         let span = { (flags: [String]) in
             let ended = try volley(["-n", "1", "--format", "json"] + flags)
             #expect(ended.status == 0, "\(ended.err)\(ended.out)")
-            #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+            #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: ended.out) == [])
             return ended.number("run", "measured_ns") ?? 0
         }
         // A tenth of a second's worth comes at once.

@@ -40,10 +40,10 @@ struct StreamedAnswerTests {
         let logged = try HistogramLog.read(log.text, path: "x").lines
         #expect(logged.filter { $0.tag == "gap" }.reduce(0) { $0 + $1.counters.count } == 40)
         #expect(logged.filter { $0.tag == "event" }.reduce(0) { $0 + $1.counters.count } == 10)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
-        let page = try HTMLReport.page(saved.document)
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: report.text) == [])
+        let page = try saved.page()
         #expect(page.contains("<tr><th>gap</th><td>40</td>"))
-        let whole = try ReportMerge.merge([saved, saved])
+        let whole = try SavedReport.merged([saved, saved])
         #expect(whole.document["stream"]?["events"]?.integer == 100)
         #expect(try whole.histogram(.gaps)?.count == 80)
     }

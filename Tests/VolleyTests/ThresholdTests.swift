@@ -122,15 +122,15 @@ struct ThresholdTests {
     @Test("each report names the conditions, kept and not, with what was found")
     func told() throws {
         let result = try sampleResult { $0.thresholds = [try Threshold("p50>1us"), try Threshold("errors>50%")] }
-        let text = TextReport.text(result)
+        let text = result.text
         #expect(text.contains("FAILED: p50>1us: p50 is 450 µs\nkept: errors>50%: errors is 6.348 %\n"), "\(text)")
-        let page = try HTMLReport.text(result)
+        let page = try SavedReport(result.json, path: "the report").page()
         #expect(page.contains("A limit was not kept: p50&gt;1us: p50 is 450 µs</p>"))
         #expect(page.contains("<tr><th>errors&gt;50%</th><td>errors is 6.348 %</td><td>kept</td></tr>"))
-        let saved = try SavedReport(JSONReport.document(result), path: "x")
+        let saved = try SavedReport(result.json, path: "x")
         #expect(saved.document["limits"]?.items.map { $0["kept"]?.bool } == [false, true])
         #expect(saved.document["failed_limits"]?.items.map(\.string) == ["p50>1us: p50 is 450 µs"])
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
-        #expect(try TextReport.text(saved).contains("FAILED: p50>1us: p50 is 450 µs"))
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: result.json.text) == [])
+        #expect(try saved.text().contains("FAILED: p50>1us: p50 is 450 µs"))
     }
 }

@@ -50,9 +50,9 @@ struct WebSocketLoadTests {
         #expect(ended.out.contains("kept: dropped>0: dropped is 0"), "\(ended.out)")
         let logged = try HistogramLog.read(log.text, path: "x").lines
         #expect(logged.filter { $0.tag == "open" }.reduce(0) { $0 + $1.counters.count } == 4)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
-        #expect(try HTMLReport.page(saved.document).contains("<tr><th>open (WebSocket)</th><td>4</td>"))
-        let whole = try ReportMerge.merge([saved, saved])
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: report.text) == [])
+        #expect(try saved.page().contains("<tr><th>open (WebSocket)</th><td>4</td>"))
+        let whole = try SavedReport.merged([saved, saved])
         #expect(whole.document["websocket"]?["opened"]?.integer == 8)
         #expect(whole.document["websocket"]?["messages_per_connection"]?.number == 50)
         #expect(whole.document["websocket"]?["message_bytes"]?.integer == 200)
@@ -78,8 +78,8 @@ struct WebSocketLoadTests {
         let line = ["--warmup", "500ms", "-n", "100", "-c", "1", "-t", "1", "--requests-per-connection", "10"]
         #expect(try volley(line + ["--format", "json=\(report.path)", socketURL(server)]).status == 0)
         let saved = try SavedReport(path: report.path)
-        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
-        let merged = try ReportMerge.merge([saved, saved]).document
+        #expect(try SchemaCheck(SavedReport.schemaText).complaints(about: report.text) == [])
+        let merged = try SavedReport.merged([saved, saved]).document
         for (document, parts) in [(saved.document, 1.0), (merged, 2)] {
             let count = { (name: String) in document["websocket"]?[name]?.number ?? -1 }
             let answered = try #require(document["requests"]?["completed"]?.number)
@@ -122,7 +122,7 @@ struct WebSocketLoadTests {
         let sockets = ended.report["websocket"] as? [String: Any]
         #expect(sockets?["opened"] as? Int == 1 && sockets?["messages_per_connection"] as? Double == 2, "\(ended.out)")
         let saved = try SavedReport(JSONReader.read(Array(ended.out.utf8)), path: "x")
-        let merged = try ReportMerge.merge([saved, saved]).document
+        let merged = try SavedReport.merged([saved, saved]).document
         #expect(merged["websocket"]?["messages_per_connection"]?.number == 2)
     }
 

@@ -18,7 +18,7 @@ extension Reader {
         ),
         Reader(
             "template-value",
-            of: "UncurlLoad/Requests/TemplateValue",
+            of: "UncurlLoad/Requests/Template",
             rest: "the lines of a file",
             text: { text in
                 // Those of a file read the file.
@@ -93,10 +93,10 @@ extension Reader {
     }
 
     private static func histogram(_ octets: [UInt8]) {
-        _ = try? HistogramCodec.decode(text: String(decoding: octets, as: UTF8.self))
-        guard let read = try? HistogramCodec.decode(octets) else { return }
-        let written = HistogramCodec.encode(read)
-        let again = (try? HistogramCodec.decode(written)).map { HistogramCodec.encode($0) }
+        _ = try? LatencyHistogram(hdr: String(decoding: octets, as: UTF8.self))
+        guard let read = try? LatencyHistogram(encoded: octets) else { return }
+        let written = read.encoded
+        let again = (try? LatencyHistogram(encoded: written)).map { $0.encoded }
         require(again == written, "a histogram is written as it was read")
     }
 

@@ -41,8 +41,8 @@ extension Reader {
 
     /// Counts, times and rates: each text by every grammar.
     private static func quantity(_ text: String) {
-        _ = try? Quantity.count(text, for: "-c")
-        if let time = try? Quantity.time(text, for: "-d") { require(time > 0, "a time is more than nothing") }
+        _ = try? UInt64(count: text, for: "-c")
+        if let time = try? UInt64(time: text, for: "-d") { require(time > 0, "a time is more than nothing") }
         _ = try? Rate(text, for: "-R")
     }
 }

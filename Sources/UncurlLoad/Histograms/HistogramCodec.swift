@@ -3,7 +3,7 @@ import UncurlText
 
 /// HdrHistogram's V2 encoding, which its libraries in a dozen languages read: counts as ZigZag LEB128, runs of zeros as
 /// negative numbers.
-package enum HistogramCodec {
+extension LatencyHistogram {
     private static let cookie: UInt32 = 0x1C84_9313
     private static let compressedCookie: UInt32 = 0x1C84_9314
     private static let headSize = 40
@@ -12,38 +12,33 @@ package enum HistogramCodec {
 
     // MARK: Out
 
-    /// Returns the head and the counters, not compressed.
-    package static func encode(_ histogram: LatencyHistogram) -> [UInt8] {
+    /// The head and the counters, not compressed.
+    package var encoded: [UInt8] {
         var counts: [UInt8] = []
         var next = 0
-        histogram.forEachRecorded { value, count in
+        forEachRecorded { value, count in
             let index = HistogramLayout.latency.index(of: value)
             switch index - next {
             case 0: break
             case 1: counts.append(0)
-            case let zeros: append(zigZag: -Int64(zeros), to: &counts)
+            case let zeros: Self.append(zigZag: -Int64(zeros), to: &counts)
             }
-            append(zigZag: Int64(clamping: count), to: &counts)
+            Self.append(zigZag: Int64(clamping: count), to: &counts)
             next = index + 1
         }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(headSize + counts.count)
-        append(cookie, to: &bytes)
-        append(UInt32(counts.count), to: &bytes)
-        append(UInt32(0), to: &bytes)
-        append(UInt32(HistogramLayout.latency.digits), to: &bytes)
-        append(HistogramLayout.latency.lowest, to: &bytes)
-        append(HistogramLayout.latency.highest, to: &bytes)
-        append((1.0).bitPattern, to: &bytes)
+        bytes.reserveCapacity(Self.headSize + counts.count)
+        let layout = HistogramLayout.latency
+        for word in [Self.cookie, UInt32(counts.count), 0, UInt32(layout.digits)] { Self.append(word, to: &bytes) }
+        for word in [layout.lowest, layout.highest, (1.0).bitPattern] { Self.append(word, to: &bytes) }
         return bytes + counts
     }
 
-    /// Returns a zlib stream with a head of its own, as Base64: `HISTFAAA…`.
-    package static func text(_ histogram: LatencyHistogram) -> String {
-        let packed = compress(encode(histogram))
+    /// A zlib stream with a head of its own, as Base64: `HISTFAAA…`.
+    package var hdr: String {
+        let packed = Self.compress(encoded)
         var bytes: [UInt8] = []
-        append(compressedCookie, to: &bytes)
-        append(UInt32(packed.count), to: &bytes)
+        for word in [Self.compressedCookie, UInt32(packed.count)] { Self.append(word, to: &bytes) }
         return Base64.encode(bytes + packed)
     }
 
@@ -69,45 +64,41 @@ package enum HistogramCodec {
 
     // MARK: In
 
-    /// Reads the text of ``text(_:)`` or of another library. Values above ``LatencyHistogram/highest`` count as that.
-    package static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
-        LatencyHistogram(try recorded(text: text))
-    }
+    /// Reads the text of ``hdr`` or of another library. Values above ``highest`` count as that.
+    package init(hdr text: some StringProtocol) throws(HistogramError) { self.init(try Self.recorded(hdr: text)) }
 
-    package static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
-        LatencyHistogram(try recorded(bytes))
-    }
+    package init(encoded bytes: [UInt8]) throws(HistogramError) { self.init(try Self.recorded(bytes)) }
 
     /// Returns the slots that counted a value.
-    package static func recorded(text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
+    package static func recorded(hdr text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
         guard let bytes = Base64.decode(text) else { throw .notBase64 }
-        var reader = Reader(bytes)
-        let first = try reader.number(UInt32.self)
+        var rest = bytes[...]
+        let first: UInt32 = try number(&rest)
         guard first == compressedCookie else { throw .unknownEncoding(first) }
-        let length = Int(try reader.number(UInt32.self))
-        guard length <= bytes.count - reader.position else { throw .truncated }
-        return try recorded(decompress(bytes[reader.position..<(reader.position + length)]))
+        let length = Int(try number(&rest) as UInt32)
+        guard length <= rest.count else { throw .truncated }
+        return try recorded(decompress(rest.prefix(length)))
     }
 
     private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> RecordedSlots {
-        var reader = Reader(bytes)
-        let first = try reader.number(UInt32.self)
+        var rest = bytes[...]
+        let first: UInt32 = try number(&rest)
         guard first == cookie else { throw .unknownEncoding(first) }
-        let length = Int(try reader.number(UInt32.self))
-        guard try reader.number(UInt32.self) == 0 else { throw .normalized }
-        let digits = Int(try reader.number(UInt32.self))
-        let lowest = try reader.number(UInt64.self)
-        let highest = try reader.number(UInt64.self)
-        _ = try reader.number(UInt64.self)
+        let length = Int(try number(&rest) as UInt32)
+        guard try number(&rest) as UInt32 == 0 else { throw .normalized }
+        let digits = Int(try number(&rest) as UInt32)
+        let lowest: UInt64 = try number(&rest)
+        let highest: UInt64 = try number(&rest)
+        _ = try number(&rest) as UInt64
         guard let layout = HistogramLayout(checking: lowest, highest: highest, digits: digits) else {
             throw .impossibleLayout
         }
-        guard length <= bytes.count - reader.position else { throw .truncated }
-        let end = reader.position + length
+        guard length <= rest.count else { throw .truncated }
+        rest = rest.prefix(length)
         var recorded = RecordedSlots()
         var index = 0
-        while reader.position < end {
-            let count = try reader.zigZag()
+        while !rest.isEmpty {
+            let count = try zigZag(&rest)
             guard count <= 0 else {
                 guard index < layout.count else { throw .countsOutOfRange }
                 let (sum, overflow) = recorded.count.addingReportingOverflow(UInt64(count))
@@ -121,56 +112,49 @@ package enum HistogramCodec {
             guard zeros <= UInt64(layout.count - index) else { throw .countsOutOfRange }
             index += Int(zeros)
         }
-        guard reader.position == end else { throw .truncated }
         return recorded
     }
 
-    private struct Reader {
-        private let bytes: [UInt8]
-        private(set) var position = 0
+    private static func next(_ rest: inout ArraySlice<UInt8>) throws(HistogramError) -> UInt8 {
+        guard let byte = rest.popFirst() else { throw .truncated }
+        return byte
+    }
 
-        init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private static func number<Number: FixedWidthInteger>(
+        _ rest: inout ArraySlice<UInt8>
+    ) throws(HistogramError) -> Number {
+        var number: Number = 0
+        for _ in 0..<(Number.bitWidth / 8) { number = number << 8 | Number(truncatingIfNeeded: try next(&rest)) }
+        return number
+    }
 
-        private mutating func next() throws(HistogramError) -> UInt8 {
-            guard position < bytes.count else { throw .truncated }
-            position += 1
-            return bytes[position - 1]
-        }
-
-        mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) throws(HistogramError) -> Number {
-            var number: Number = 0
-            for _ in 0..<(Number.bitWidth / 8) { number = number << 8 | Number(truncatingIfNeeded: try next()) }
-            return number
-        }
-
-        mutating func zigZag() throws(HistogramError) -> Int64 {
-            var number: UInt64 = 0
-            for place in 0..<9 {
-                let byte = try next()
-                if place == 8 {
-                    number |= UInt64(byte) << 56
-                } else {
-                    number |= UInt64(byte & 0x7F) << UInt64(7 * place)
-                    if byte & 0x80 == 0 { break }
-                }
+    private static func zigZag(_ rest: inout ArraySlice<UInt8>) throws(HistogramError) -> Int64 {
+        var number: UInt64 = 0
+        for place in 0..<9 {
+            let byte = try next(&rest)
+            if place == 8 {
+                number |= UInt64(byte) << 56
+            } else {
+                number |= UInt64(byte & 0x7F) << UInt64(7 * place)
+                if byte & 0x80 == 0 { break }
             }
-            return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
         }
+        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 }
 
 /// A whole zlib stream (RFC 1950), packed or unpacked in one call. No other file of this module uses zlib.
-extension HistogramCodec {
+extension LatencyHistogram {
     /// The largest content of a stream: 64 octets for each of its own. zlib packs a thousand into one, and a file may
     /// have hundreds of streams; the counters of a run are not regular enough for a tenth of this limit. The constant
     /// is for a small histogram of a regular test. The upper limit is that of an HdrHistogram: five digits over 64 bits
     /// have 4 million counters of at most nine octets.
-    private static func limit(_ packed: Int) -> Int { min(4_096 + 64 * packed, 40 << 20) }
+    private static func unpackedLimit(_ packed: Int) -> Int { min(4_096 + 64 * packed, 40 << 20) }
 
     /// Returns a stream that ``decompress(_:)`` accepts.
     private static func compress(_ bytes: [UInt8]) -> [UInt8] {
         let packed = compress(bytes, level: Z_DEFAULT_COMPRESSION)
-        return bytes.count <= limit(packed.count) ? packed : compress(bytes, level: Z_NO_COMPRESSION)
+        return bytes.count <= unpackedLimit(packed.count) ? packed : compress(bytes, level: Z_NO_COMPRESSION)
     }
 
     private static func compress(_ bytes: [UInt8], level: CInt) -> [UInt8] {
@@ -187,7 +171,7 @@ extension HistogramCodec {
 
     private static func decompress(_ bytes: some Collection<UInt8>) throws(HistogramError) -> [UInt8] {
         var input = Array(bytes)
-        let limit = Self.limit(input.count)
+        let limit = unpackedLimit(input.count)
         var out = [UInt8](repeating: 0, count: limit)
         var size = uLongf(limit)
         let status = unsafe out.withUnsafeMutableBufferPointer { out in

@@ -69,7 +69,7 @@ package enum Count: Int, CaseIterable, Sendable {
     case events
     /// The part of ``events`` that came while the run drained, which no rate includes.
     case drainedEvents
-    /// Gaps longer than ``StreamOptions/stall``, including those that the run's end cut short.
+    /// Gaps longer than ``StreamOptions``' stall, including those that the run's end cut short.
     case stalls
     /// Answers that ended, or were in progress at the end, without any event.
     case silent

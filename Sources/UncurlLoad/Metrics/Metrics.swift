@@ -53,18 +53,12 @@ package struct Metrics: Sendable {
 
     /// Returns how many requests, or connections where only these are made, were completed.
     package func done(_ work: LoadKind) -> UInt64 {
-        switch work {
-        case .requests: self[.completed]
-        case .handshakes: self[.connectionsOpened]
-        }
+        work == .requests ? self[.completed] : self[.connectionsOpened]
     }
 
     /// Returns what ``done(_:)`` counts, without the answers that no rate includes.
     package func doneInTime(_ work: LoadKind) -> UInt64 {
-        switch work {
-        case .requests: rest(.completed, without: .drained)
-        case .handshakes: self[.connectionsOpened]
-        }
+        work == .requests ? rest(.completed, without: .drained) : self[.connectionsOpened]
     }
 
     /// Returns a count without a part of it.
@@ -99,10 +93,12 @@ package struct Metrics: Sendable {
 
     /// Returns the times that a run of this kind is about: from the instant a request was due, where it had one.
     package func headline(_ work: LoadKind) -> LatencyHistogram {
-        switch work {
-        case .requests: latency
-        case .handshakes: self[.tls]
-        }
+        work == .requests ? latency : self[.tls]
+    }
+
+    /// The responses by status code, those that came.
+    package var seenStatuses: [(code: Int, count: UInt64)] {
+        statuses.indices.filter { statuses[$0] > 0 }.map { ($0, statuses[$0]) }
     }
 
     package static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
@@ -129,10 +125,7 @@ package struct Metrics: Sendable {
     /// requests under way, which count as sent. Empty where connections are measured.
     func afterWarmUp(_ work: LoadKind) -> Metrics {
         var fresh = emptied()
-        switch work {
-        case .handshakes: return fresh
-        case .requests: break
-        }
+        guard work == .requests else { return fresh }
         for count in [Count.inFlight, .connectionsOpened, .connectionsFailed] { fresh[count] = self[count] }
         fresh[.sent] = self[.inFlight]
         for times in [Times.connect, .tls, .open] { fresh[times].merge(self[times]) }
@@ -181,4 +174,7 @@ package enum LoadKind: String, Hashable, Sendable {
     case requests
     /// Each connection is opened, TLS included, and closed again.
     case handshakes
+
+    /// The unit of the run's rate.
+    package var unit: String { self == .requests ? "requests/s" : "connections/s" }
 }

@@ -13,8 +13,7 @@ extension Metrics {
     /// Encodes the counts, without those that are zero or empty.
     package static func encode(_ metrics: Metrics) -> JSONTree {
         var members = encode(metrics, .run)
-        let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
-        members.append(("statuses", .object(statuses.map { ("\($0)", .integer(metrics.statuses[$0])) })))
+        members.append(("statuses", .object(metrics.seenStatuses.map { ("\($0.code)", .integer($0.count)) })))
         let expected = metrics.expectedStatuses.sorted { $0.key < $1.key }
         members.append(("expected", .object(expected.map { ("\($0.key)", .integer($0.value)) })))
         if metrics.handshakes.count > 0 { members.append(("handshakes", encode(metrics.handshakes))) }
@@ -44,7 +43,7 @@ extension Metrics {
         guard let minimum = histogram.minimum, let maximum = histogram.maximum else { return .null }
         return .object([
             ("min", .integer(minimum)), ("max", .integer(maximum)), ("sum", .integer(histogram.sum)),
-            ("over", .integer(histogram.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
+            ("over", .integer(histogram.clamped)), ("hdr", .string(histogram.hdr)),
         ])
     }
 
@@ -141,7 +140,7 @@ extension Metrics {
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
         guard let tree else { return LatencyHistogram() }
         if case .null = tree { return LatencyHistogram() }
-        guard let text = tree["hdr"]?.string, let slots = try? HistogramCodec.recorded(text: text),
+        guard let text = tree["hdr"]?.string, let slots = try? LatencyHistogram.recorded(hdr: text),
             let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
         else { return nil }
         let clamped = tree["over"]?.integer ?? 0

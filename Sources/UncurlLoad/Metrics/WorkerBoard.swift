@@ -2,20 +2,10 @@ internal import Synchronization
 package import UncurlReactor
 
 /// The result of one worker.
-package struct WorkerResult: Sendable {
-    package var metrics: Metrics
-    package var connections: Int
-    /// The bounds of the measured part.
-    package var start: Instant
-    package var end: Instant
-    /// The thread's processor time in the measured part.
-    package var core: CoreTime
-
-    package init(metrics: Metrics, connections: Int, start: Instant, end: Instant, core: CoreTime) {
-        (self.metrics, self.connections) = (metrics, connections)
-        (self.start, self.end, self.core) = (start, end, core)
-    }
-}
+///
+/// - start, end: The bounds of the measured part.
+/// - core: The thread's processor time in the measured part.
+package typealias WorkerResult = (metrics: Metrics, connections: Int, start: Instant, end: Instant, core: CoreTime)
 
 /// The exchange between the workers, each on its thread, and the main thread. The lock guards `results`.
 package final class WorkerBoard: Sendable {
@@ -50,11 +40,7 @@ package final class WorkerBoard: Sendable {
     package func lost(_ index: Int) {
         guard results.withLock({ $0[index] == nil }) else { return }
         let never = Instant(nanoseconds: 0)
-        let nothing = CoreTime(used: 0, queued: 0)
-        finished(
-            index,
-            WorkerResult(metrics: Metrics(), connections: 0, start: never, end: never, core: nothing)
-        )
+        finished(index, (Metrics(), 0, never, never, (0, 0)))
     }
 
     /// All results, in the order of the threads. Nil as long as one is missing.
@@ -68,7 +54,7 @@ package final class WorkerBoard: Sendable {
 
 /// The counts of a worker between two instants, handed over without a copy.
 package struct IntervalPart: Sendable {
-    package let worker: Int
+    package var worker: Int
     package let isWarmUp: Bool
     /// The first interval that has counts here, and the first after it that has none. A worker that was held up hands
     /// over several intervals at once.

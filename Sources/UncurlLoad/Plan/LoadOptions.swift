@@ -7,33 +7,33 @@ package import UncurlText
 package struct LoadOptions: Sendable {
     /// What is tested. Nil for a server that the run starts in this process.
     package var target: TargetURL?
-    package var work: LoadKind
+    package var work = LoadKind.requests
     package var proxy: Proxy?
-    package var security: SecurityOptions
+    package var security = SecurityOptions()
     package var request: RequestDescription
-    package var connections: Int
-    package var threads: Int
+    package var connections = 10
+    package var threads = 2
     /// The duration in nanoseconds. Nil when only a count ends the run.
-    package var duration: UInt64?
+    package var duration: UInt64? = 10_000_000_000
     package var requests: UInt64?
-    package var timeout: UInt64
+    package var timeout: UInt64 = 2_000_000_000
     package var limits = ConnectionLimits()
-    package var warmup: UInt64
-    package var pipeline: Int
+    package var warmup: UInt64 = 0
+    package var pipeline = 1
     /// New connections a second, all threads together. Nil for as fast as the server's queue takes them.
     package var connectRate: UInt64?
-    package var reuse: ConnectionReuse
+    package var reuse = ConnectionReuse.keepAlive
     /// Whether a request is sent again, instead of failing, if its kept connection ends before any byte of the answer.
     package var retries = false
     /// The addresses that connections are opened from, with port 0.
-    package var sources: [SocketAddress]
+    package var sources: [SocketAddress] = []
     package var unixSocket: UnixName?
-    package var connectTo: [ConnectToRule]
+    package var connectTo: [ConnectToRule] = []
     /// The only family in which names are looked up. Nil for both.
     package var family: IPAddress.Family?
-    package var showsDistribution: Bool
+    package var showsDistribution = false
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
-    package var shard: Shard
+    package var shard = Shard.whole
     /// Conditions under which the run has failed.
     package var thresholds: [Threshold] = []
     /// The goal of the search that the run is part of.
@@ -51,15 +51,15 @@ package struct LoadOptions: Sendable {
     /// Closed loop: how long a connection rests after an answer.
     package var think: Pause?
     /// How long answers are waited for after the end, in nanoseconds.
-    package var drain: UInt64
+    package var drain: UInt64 = 0
     /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
-    package var spin: UInt64
+    package var spin: UInt64 = 0
     /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
     package var maxLag = LoadOptions.tolerableLag
     /// The seed of everything random.
-    package var seed: UInt64
+    package var seed: UInt64 = 1
     /// The requests that replace `request`. If there are none, `request` is sent again and again.
-    package var inputs: RequestInput
+    package var inputs = RequestInput()
     /// Whether the requests of the inputs are taken at random, each as often as its weight says. Otherwise they are
     /// taken in the order of the file, each as often in a row as its weight says, and the first follows the last; all
     /// threads share that order.
@@ -97,23 +97,19 @@ package struct LoadOptions: Sendable {
 
     package init(_ target: TargetURL?, _ request: RequestDescription) {
         (self.target, self.request) = (target, request)
-        (work, reuse, pipeline) = (.requests, .keepAlive, 1)
-        (proxy, security) = (nil, SecurityOptions())
-        (connections, threads) = (10, 2)
-        (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
-        (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
-        showsDistribution = false
-        shard = .whole
-        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
-        inputs = RequestInput()
     }
+}
+
+extension JSONTree {
+    /// The text; null for nil.
+    fileprivate static func optional(_ text: String?) -> JSONTree { text.map { .string($0) } ?? .null }
 }
 
 extension LoadOptions {
     /// The host that connects go to. Nil for the embedded server and a unix socket.
     package var firstHop: URLHost? {
         guard unixSocket == nil, let url = target else { return nil }
-        return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
+        return proxy?.host ?? url.destination(by: connectTo).0
     }
 
     /// Whether users do nothing but send requests.
@@ -204,29 +200,17 @@ package struct ConnectionLimits: Hashable, Sendable {
 }
 
 /// A rule that connects requests for one host and port to another, as with curl's `--connect-to`.
-package struct ConnectToRule: Hashable, Sendable {
-    /// The host and port of the URL. Nil for any.
-    package let host: URLHost?
-    package let port: UInt16?
-    /// The host and port to connect to. Nil for that of the URL.
-    package let newHost: URLHost?
-    package let newPort: UInt16?
+///
+/// - host, port: The host and port of the URL. Nil for any.
+/// - newHost, newPort: The host and port to connect to. Nil for that of the URL.
+package typealias ConnectToRule = (host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?)
 
-    package init(host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?) {
-        (self.host, self.port, self.newHost, self.newPort) = (host, port, newHost, newPort)
-    }
-
+extension TargetURL {
     /// Returns the destination of a connection for this URL, by the first rule that fits.
-    package static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
-        guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
-        return (rule.newHost ?? url.host, rule.newPort ?? url.port)
+    package func destination(by rules: [ConnectToRule]) -> (URLHost, UInt16) {
+        let rule = rules.first { $0.port ?? port == port && $0.host ?? host == host }
+        return (rule?.newHost ?? host, rule?.newPort ?? port)
     }
-
-    private func fits(_ url: TargetURL) -> Bool {
-        guard port == nil || port == url.port else { return false }
-        return host == nil || host == url.host
-    }
-
 }
 
 /// A setting of a run, or another fact of it, as the JSON report's member `run` has it: one row for the report, its
@@ -244,16 +228,30 @@ package struct RunSetting: Sendable {
     /// Nil for what no option says: the report knows it.
     package let value: (@Sendable (LoadOptions) -> JSONTree)?
 
+    private typealias Value = @Sendable (LoadOptions) -> JSONTree
+
     private init(
         _ name: String,
         _ schema: String,
         isShared: Bool = false,
         isCompared: Bool = false,
         asks: String? = nil,
-        _ value: (@Sendable (LoadOptions) -> JSONTree)? = nil
+        _ value: Value? = nil
     ) {
         (self.name, self.schema, self.isShared, self.isCompared) = (name, schema, isShared, isCompared)
         (self.asks, self.value) = (asks, value)
+    }
+
+    private static func shared(_ name: String, _ schema: String, _ value: @escaping Value) -> RunSetting {
+        RunSetting(name, schema, isShared: true, value)
+    }
+
+    private static func compared(_ name: String, _ schema: String, _ value: @escaping Value) -> RunSetting {
+        RunSetting(name, schema, isCompared: true, value)
+    }
+
+    private static func both(_ name: String, _ schema: String, _ value: @escaping Value) -> RunSetting {
+        RunSetting(name, schema, isShared: true, isCompared: true, value)
     }
 
     /// Whether a setting asks for the remark of this title.
@@ -273,124 +271,72 @@ package struct RunSetting: Sendable {
         #"{"description": "\#(description)", "type": ["string", "null"]}"#
     }
 
+    private static let modes = #"{"enum": ["closed-loop", "open-loop"]}"#
+    private static let arrivals =
+        #"{"description": "Open loop: at equal distances, or at random.", "enum": ["even", "poisson", null]}"#
+    private static let scenarios = """
+        {"description": "The scenarios of users' visits, by name; null where each request stands alone.", \
+        "type": ["array", "null"], "items": {"type": "string"}}
+        """
+    private static let lag = optional("Open loop: how far volley's own lateness may move a percentile.")
+    private static let work = """
+        {"description": "handshakes: connections are opened with TLS and closed; no requests are sent.", \
+        "enum": ["requests", "handshakes"]}
+        """
+    private static let tls = """
+        {"description": "The TLS settings; null for http.", "type": ["object", "null"], \
+        "additionalProperties": false, \
+        "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"], \
+        "properties": {"verified": {"type": "boolean"}, "server_name": {"type": "string"}, \
+        "client_certificate": {"type": "boolean"}, "resumption": {"type": "boolean"}, \
+        "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]}, "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}}}
+        """
+    private static let retry = #"{"description": "Whether --retry sends requests again.", "type": "boolean"}"#
+    private static let length = optional("The requested length; null when only a count ends the run.")
+    private static let measured =
+        #"{"description": "The actual length of the measured part.", "type": "integer", "minimum": 0}"#
+
     package static let all: [RunSetting] = [
         RunSetting("url", text, isShared: true, isCompared: true),
-        RunSetting("method", text, isShared: true, isCompared: true) { .string($0.request.method) },
-        RunSetting("body_bytes", whole, isShared: true, isCompared: true) {
-            .integer(UInt64($0.request.body?.count ?? 0))
+        both("method", text) { .string($0.request.method) },
+        both("body_bytes", whole) { .integer(UInt64($0.request.body?.count ?? 0)) },
+        shared("mode", modes) { $0.profile == nil ? "closed-loop" : "open-loop" },
+        compared("schedule", words("Open loop: the rates, in words.")) { .optional($0.profile?.description) },
+        compared("arrivals", arrivals) { $0.profile == nil ? .null : $0.isPoisson ? "poisson" : "even" },
+        compared("crowd", words("Closed loop: the numbers of connections over time, in words.")) {
+            .optional($0.crowd?.description)
         },
-        RunSetting("mode", #"{"enum": ["closed-loop", "open-loop"]}"#, isShared: true) {
-            $0.profile == nil ? "closed-loop" : "open-loop"
+        both("scenarios", scenarios) { $0.scenarios.map { .array($0.all.map { .string($0.name) }) } ?? .null },
+        compared("think", words("Closed loop: the pause after an answer, in words.")) {
+            .optional($0.think?.description)
         },
-        RunSetting("schedule", words("Open loop: the rates, in words."), isCompared: true) {
-            $0.profile.map { .string($0.description) } ?? .null
-        },
-        RunSetting(
-            "arrivals",
-            #"{"description": "Open loop: at equal distances, or at random.", "enum": ["even", "poisson", null]}"#,
-            isCompared: true
-        ) {
-            $0.profile == nil ? .null : .string($0.isPoisson ? "poisson" : "even")
-        },
-        RunSetting(
-            "crowd",
-            words("Closed loop: the numbers of connections over time, in words."),
-            isCompared: true
-        ) {
-            $0.crowd.map { .string($0.description) } ?? .null
-        },
-        RunSetting(
-            "scenarios",
-            """
-            {"description": "The scenarios of users' visits, by name; null where each request stands alone.", \
-            "type": ["array", "null"], "items": {"type": "string"}}
-            """,
-            isShared: true,
-            isCompared: true
-        ) {
-            $0.scenarios.map { .array($0.all.map { .string($0.name) }) } ?? .null
-        },
-        RunSetting("think", words("Closed loop: the pause after an answer, in words."), isCompared: true) {
-            $0.think.map { .string($0.description) } ?? .null
-        },
-        RunSetting("drain_ns", whole, isShared: true) { .integer($0.drain) },
-        RunSetting(
-            "max_lag_ns",
-            optional("Open loop: how far volley's own lateness may move a percentile."),
-            isShared: true
-        ) {
-            .optional($0.profile == nil ? nil : $0.maxLag)
-        },
-        RunSetting(
-            "work",
-            """
-            {"description": "handshakes: connections are opened with TLS and closed; no requests are sent.", \
-            "enum": ["requests", "handshakes"]}
-            """,
-            isShared: true
-        ) {
-            .string($0.work.rawValue)
-        },
-        RunSetting("connections", whole, isCompared: true) { .integer(UInt64($0.connections)) },
+        shared("drain_ns", whole) { .integer($0.drain) },
+        shared("max_lag_ns", lag) { .optional($0.profile == nil ? nil : $0.maxLag) },
+        shared("work", work) { .string($0.work.rawValue) },
+        compared("connections", whole) { .integer(UInt64($0.connections)) },
         RunSetting("threads", whole) { .integer(UInt64($0.threads)) },
-        RunSetting("pipeline", whole, isShared: true, isCompared: true) { .integer(UInt64($0.pipeline)) },
-        RunSetting("reuse", #"{"enum": ["keep-alive", "fin", "rst"]}"#, isCompared: true) {
-            .string($0.reuse.rawValue)
-        },
-        RunSetting("proxy", words("The proxy, without its credentials."), isCompared: true) {
-            $0.proxy.map { .string("\($0)") } ?? .null
-        },
-        RunSetting(
-            "tls",
-            """
-            {"description": "The TLS settings; null for http.", "type": ["object", "null"], \
-            "additionalProperties": false, \
-            "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"], \
-            "properties": {"verified": {"type": "boolean"}, "server_name": {"type": "string"}, \
-            "client_certificate": {"type": "boolean"}, "resumption": {"type": "boolean"}, \
-            "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]}, "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}}}
-            """
-        ) {
-            security($0)
-        },
-        RunSetting("timeout_ns", whole, isShared: true, isCompared: true) { .integer($0.timeout) },
-        RunSetting("connect_timeout_ns", optional, isShared: true) { .optional($0.limits.connect) },
-        RunSetting("first_byte_timeout_ns", optional, isShared: true) { .optional($0.limits.responseStart) },
-        RunSetting("idle_timeout_ns", optional, isShared: true) { .optional($0.limits.idle) },
-        RunSetting(
-            "retry",
-            #"{"description": "Whether --retry sends requests again.", "type": "boolean"}"#,
-            isCompared: true,
-            asks: "Sent again"
-        ) {
-            .bool($0.retries)
-        },
-        RunSetting("connection_age_ns", optional("The upper bound of --connection-age."), isShared: true) {
+        both("pipeline", whole) { .integer(UInt64($0.pipeline)) },
+        compared("reuse", #"{"enum": ["keep-alive", "fin", "rst"]}"#) { .string($0.reuse.rawValue) },
+        compared("proxy", words("The proxy, without its credentials.")) { .optional($0.proxy.map { "\($0)" }) },
+        RunSetting("tls", tls) { security($0) },
+        both("timeout_ns", whole) { .integer($0.timeout) },
+        shared("connect_timeout_ns", optional) { .optional($0.limits.connect) },
+        shared("first_byte_timeout_ns", optional) { .optional($0.limits.responseStart) },
+        shared("idle_timeout_ns", optional) { .optional($0.limits.idle) },
+        RunSetting("retry", retry, isCompared: true, asks: "Sent again") { .bool($0.retries) },
+        shared("connection_age_ns", optional("The upper bound of --connection-age.")) {
             .optional($0.limits.age?.upperBound)
         },
-        RunSetting("sending_bytes_per_second", optional("On each connection."), isShared: true) {
+        shared("sending_bytes_per_second", optional("On each connection.")) {
             .optional($0.limits.sending.map { UInt64($0) })
         },
-        RunSetting("receiving_bytes_per_second", optional, isShared: true) {
-            .optional($0.limits.receiving.map { UInt64($0) })
-        },
-        RunSetting("requests_per_connection", optional, isShared: true, isCompared: true) {
-            .optional($0.limits.requests.map { UInt64($0) })
-        },
-        RunSetting("warmup_ns", whole, isShared: true, isCompared: true) { .integer($0.warmup) },
-        RunSetting(
-            "duration_ns",
-            optional("The requested length; null when only a count ends the run."),
-            isShared: true
-        ) {
-            .optional($0.duration)
-        },
+        shared("receiving_bytes_per_second", optional) { .optional($0.limits.receiving.map { UInt64($0) }) },
+        both("requests_per_connection", optional) { .optional($0.limits.requests.map { UInt64($0) }) },
+        both("warmup_ns", whole) { .integer($0.warmup) },
+        shared("duration_ns", length) { .optional($0.duration) },
         RunSetting("requests", optional("The requested number.")) { .optional($0.requests) },
         RunSetting("started_unix_ms", whole),
-        RunSetting(
-            "measured_ns",
-            #"{"description": "The actual length of the measured part.", "type": "integer", "minimum": 0}"#
-        ),
+        RunSetting("measured_ns", measured),
         RunSetting("interrupted", #"{"type": "boolean"}"#),
     ]
 

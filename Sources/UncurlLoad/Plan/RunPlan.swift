@@ -46,7 +46,7 @@ package struct RunPlan: Sendable {
         if let name = options.unixSocket, options.target != nil {
             (destination, leadsToOrigin) = (.address(.unix(name)), false)
         } else if let url = options.target {
-            let (host, port) = ConnectToRule.destination(of: url, by: options.connectTo)
+            let (host, port) = url.destination(by: options.connectTo)
             (destination, leadsToOrigin) = (Endpoint(host, port: port), host == url.host && port == url.port)
         } else {
             (destination, leadsToOrigin) = (nil, false)

@@ -3,24 +3,19 @@ import UncurlText
 
 /// A text with places that are filled in again for each request.
 package struct Template: Hashable, Sendable {
-    package enum Piece: Hashable, Sendable {
-        case text([UInt8])
-        case value(TemplateValue)
-    }
-
-    package let pieces: [Piece]
+    package let pieces: [TemplateValue]
 
     /// Whether there is nothing to fill in.
     package var isFixed: Bool {
-        pieces.allSatisfy { if case .text = $0 { true } else { false } }
+        pieces.allSatisfy { if case .fixed = $0 { true } else { false } }
     }
 
     /// Whether everything that is filled in is a variable of the user.
     package var isOfVariables: Bool {
         pieces.allSatisfy { piece in
             switch piece {
-            case .text, .value(.variable), .value(.escaped(.variable, _)): true
-            case .value: false
+            case .fixed, .variable, .escaped(.variable, _): true
+            default: false
             }
         }
     }
@@ -30,10 +25,10 @@ package struct Template: Hashable, Sendable {
         let variable = { (number: Int) in variables.indices.contains(number) ? variables[number] : [] }
         return pieces.flatMap { piece -> [UInt8] in
             switch piece {
-            case .text(let bytes): bytes
-            case .value(.variable(let number)): variable(number)
-            case .value(.escaped(.variable(let number), let escape)): escape.apply(to: variable(number))
-            case .value: []
+            case .fixed(let bytes): bytes
+            case .variable(let number): variable(number)
+            case .escaped(.variable(let number), let escape): escape.apply(to: variable(number))
+            default: []
             }
         }
     }
@@ -44,15 +39,12 @@ package struct Template: Hashable, Sendable {
     func render(_ context: inout TemplateContext, for place: Place) -> [UInt8] {
         var out: [UInt8] = []
         for piece in pieces {
-            switch piece {
-            case .text(let bytes): out += bytes
-            case .value(let value):
-                switch place {
-                case .body: out += context.bytes(of: value)
-                // RFC 9110 §5.5: a line of a file may contain what a field may not.
-                case .field: out += context.bytes(of: value).map { $0 < 0x20 && $0 != 9 || $0 == 0x7F ? 0x20 : $0 }
-                case .target: for byte in context.bytes(of: value) { Self.encode(byte, &out) }
-                }
+            let bytes = context.bytes(of: piece)
+            switch (piece, place) {
+            case (.fixed, _), (_, .body): out += bytes
+            // RFC 9110 §5.5: a line of a file may contain what a field may not.
+            case (_, .field): out += bytes.map { $0 < 0x20 && $0 != 9 || $0 == 0x7F ? 0x20 : $0 }
+            case (_, .target): for byte in bytes { Self.encode(byte, &out) }
             }
         }
         return out
@@ -81,6 +73,7 @@ struct TemplateContext {
 
     mutating func bytes(of value: TemplateValue) -> [UInt8] {
         switch value {
+        case .fixed(let bytes): bytes
         case .counter(let from): Array(String(from &+ number).utf8)
         case .random(let low, let high): Array(String(UInt64.random(in: low...high, using: &random)).utf8)
         case .hex(let count): hex(count)
@@ -192,18 +185,18 @@ package struct TemplateSlots: Hashable, Sendable {
     package func template(_ text: String) -> Template { template(Array(text.utf8)) }
 
     package func template(_ bytes: [UInt8]) -> Template {
-        var pieces: [Template.Piece] = []
+        var pieces: [TemplateValue] = []
         var position = 0
         while !values.isEmpty, let start = bytes[position...].firstIndex(of: Self.mark) {
             let digits = bytes[(start + Self.mark.count)...].prefix { $0 != Self.end }
             guard digits.endIndex < bytes.endIndex, let index = Int(String(decoding: digits, as: UTF8.self)),
                 values.indices.contains(index)
             else { break }
-            if start > position { pieces.append(.text(Array(bytes[position..<start]))) }
-            pieces.append(.value(values[index]))
+            if start > position { pieces.append(.fixed(Array(bytes[position..<start]))) }
+            pieces.append(values[index])
             position = digits.endIndex + 1
         }
-        if position < bytes.count { pieces.append(.text(Array(bytes[position...]))) }
+        if position < bytes.count { pieces.append(.fixed(Array(bytes[position...]))) }
         return Template(pieces: pieces)
     }
 }
@@ -219,5 +212,131 @@ extension ArraySlice<UInt8> {
     fileprivate func firstIndex(of needle: [UInt8]) -> Int? {
         guard count >= needle.count else { return nil }
         return (startIndex...endIndex - needle.count).first { self[$0...].starts(with: needle) }
+    }
+}
+
+/// A piece of a text: octets as they are, or the value that `{{…}}` stands for.
+package enum TemplateValue: Hashable, Sendable {
+    case fixed([UInt8])
+    /// A count of requests: no two of a run have the same, whichever threads send them.
+    case counter(from: UInt64)
+    case random(UInt64, UInt64)
+    /// This number of random hexadecimal digits, or of letters and digits.
+    case hex(Int)
+    case text(Int)
+    case uuid
+    /// The lines of a file in turn, all threads together, or one at random.
+    case line(TemplateLines)
+    case randomLine(TemplateLines)
+    case thread
+    /// The virtual user's number, that is the connection's, from 0.
+    case user
+    /// Milliseconds since 1970.
+    case time
+    /// A new trace's context in the form of the field of that name (W3C Trace Context).
+    case traceparent
+    /// A variable of the virtual user, by its number among a scenario's variables.
+    case variable(Int)
+    /// Another value, within a string of that kind.
+    indirect case escaped(TemplateValue, Escape)
+
+    /// The kinds of strings that have an escape syntax.
+    package enum Escape: String, Hashable, Sendable {
+        /// A string of JSON (RFC 8259 §7).
+        case json
+        /// A name or value of a form (application/x-www-form-urlencoded).
+        case form
+    }
+
+    /// Whether it depends on how many requests were sent before.
+    var isNumbered: Bool {
+        switch self {
+        case .counter, .line: true
+        case .fixed, .random, .hex, .text, .uuid, .randomLine, .thread, .user, .time, .traceparent, .variable: false
+        case .escaped(let value, _): value.isNumbered
+        }
+    }
+
+    /// The longest value. A longer one belongs in a body file.
+    package static let longest: UInt64 = 65_536
+
+    package static let names =
+        "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time, "
+        + "traceparent"
+
+    package init(_ text: String) throws(TemplateProblem) {
+        let parts = text.parts(at: ":", most: 2).map { $0.trimmed }
+        guard parts[0].isASCII else { throw .unknown(text) }
+        let argument = parts.count == 2 ? parts[1] : nil
+        switch (parts[0], argument) {
+        case ("counter", nil): self = .counter(from: 0)
+        case ("counter", let from?): self = .counter(from: try Self.number(from, text))
+        case ("random", let range?):
+            let ends = range.parts(at: "-").map(String.init)
+            guard ends.count == 2 else { throw .unknown(text) }
+            let (low, high) = (try Self.number(ends[0], text), try Self.number(ends[1], text))
+            guard low <= high else { throw .unknown(text) }
+            self = .random(low, high)
+        case ("hex", let count?): self = .hex(try Self.length(count, text))
+        case ("text", let count?): self = .text(try Self.length(count, text))
+        case ("uuid", nil): self = .uuid
+        case ("line", let path?): self = .line(try TemplateLines(path))
+        case ("random-line", let path?): self = .randomLine(try TemplateLines(path))
+        case ("thread", nil): self = .thread
+        case ("user", nil): self = .user
+        case ("time", nil): self = .time
+        case ("traceparent", nil): self = .traceparent
+        default: throw .unknown(text)
+        }
+    }
+
+    private static func number(_ text: String, _ all: String) throws(TemplateProblem) -> UInt64 {
+        guard let number = UInt64(text) else { throw .unknown(all) }
+        return number
+    }
+
+    private static func length(_ text: String, _ all: String) throws(TemplateProblem) -> Int {
+        guard let number = UInt64(text), (1...longest).contains(number) else { throw .unknown(all) }
+        return Int(number)
+    }
+
+}
+
+/// A file's lines, octet for octet, read once and shared by all threads. A byte order mark, carriage returns before
+/// line feeds, and empty lines are left out.
+package struct TemplateLines: Hashable, Sendable {
+    package let path: String
+    package let lines: [[UInt8]]
+
+    package init(_ path: String) throws(TemplateProblem) {
+        self.path = path
+        var bytes: [UInt8]
+        do throws(FileProblem) { bytes = try Files.read(path) } catch { throw .file(error) }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
+        guard !lines.isEmpty else { throw .empty(path) }
+    }
+
+    package static func == (left: TemplateLines, right: TemplateLines) -> Bool { left.path == right.path }
+    package func hash(into hasher: inout Hasher) { hasher.combine(path) }
+}
+
+/// Why a text with places cannot be filled in.
+package enum TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text contains the mark of places.
+    case mark(String)
+    /// The text between `{{` and `}}` is no value.
+    case unknown(String)
+    case file(FileProblem)
+    /// A file of lines contains no line.
+    case empty(String)
+
+    package var description: String {
+        switch self {
+        case .mark(let mark): "\(mark) may not stand in a text: volley marks places with it"
+        case .unknown(let text): "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)"
+        case .file(let problem): "\(problem): \(problem.advice)"
+        case .empty(let path): "\(quoted(path)) has no line in it"
+        }
     }
 }

@@ -2,16 +2,12 @@ import UncurlReactor
 
 /// A finished run, from which the reports are made.
 package struct RunResult: Sendable {
-    package struct Thread: Sendable, Hashable {
-        package var connections: Int
-        /// Requests, or connections opened where these are what is measured.
-        package var completed: UInt64
-        /// Of these, the ones that rates include.
-        package var completedInTime: UInt64
-        package var cpuNanoseconds: UInt64
-        /// The time that the thread had work, and other threads had the core.
-        package var queuedNanoseconds: UInt64 = 0
-    }
+    /// - completed: Requests, or connections opened where these are what is measured.
+    /// - completedInTime: Of these, the ones that rates include.
+    /// - queuedNanoseconds: The time that the thread had work, and other threads had the core.
+    package typealias Thread = (
+        connections: Int, completed: UInt64, completedInTime: UInt64, cpuNanoseconds: UInt64, queuedNanoseconds: UInt64
+    )
 
     package var plan: RunPlan
     /// The time when the first connect was due, in milliseconds since 1970.
@@ -36,14 +32,9 @@ package struct RunResult: Sendable {
     /// Puts the threads' results together. The measured time lasts from the first thread's start to the last one's end.
     package init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
         (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
+        let work = plan.options.work
         threads = workers.map {
-            Thread(
-                connections: $0.connections,
-                completed: $0.metrics.done(plan.options.work),
-                completedInTime: $0.metrics.doneInTime(plan.options.work),
-                cpuNanoseconds: $0.core.used,
-                queuedNanoseconds: $0.core.queued
-            )
+            ($0.connections, $0.metrics.done(work), $0.metrics.doneInTime(work), $0.core.used, $0.core.queued)
         }
         metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
         measured = Self.measured(workers)
@@ -116,10 +107,7 @@ package struct RunResult: Sendable {
 
     /// The connections a second, where connections are what is measured.
     package var connectionsPerSecond: Double? {
-        switch plan.options.work {
-        case .requests: nil
-        case .handshakes: perSecond(metrics[.connectionsOpened])
-        }
+        plan.options.work == .handshakes ? perSecond(metrics[.connectionsOpened]) : nil
     }
 
     /// Returns `count` divided by the measured time in seconds. 0 for a run that ended at once.
@@ -142,11 +130,7 @@ package struct RunFigures: Sendable, Equatable {
     }
 
     package func text(_ work: LoadKind) -> String {
-        let unit =
-            switch work {
-            case .requests: "successes/s"
-            case .handshakes: "connections/s"
-            }
+        let unit = work == .requests ? "successes/s" : "connections/s"
         let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { Units.time($0) } ?? "-")" }
         return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }

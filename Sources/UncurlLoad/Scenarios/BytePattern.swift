@@ -110,12 +110,9 @@ package struct BytePattern: Sendable {
     private typealias Thread = (place: Int, marks: (open: Int, close: Int))
 
     /// Threads in the order of preference. Each place occurs once.
-    private struct Threads {
-        var list: [Thread] = []
-        var seen: [Int]
-        /// The threads that ``add`` has still to follow. It is empty between two calls, and keeps its memory.
-        var pending: [Thread] = []
-    }
+    ///
+    /// - pending: The threads that ``add`` has still to follow. It is empty between two calls, and keeps its memory.
+    private typealias Threads = (list: [Thread], seen: [Int], pending: [Thread])
 
     /// Returns the first group of the first match, or all of it where the pattern has no group. Nil without a match.
     package func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
@@ -126,7 +123,7 @@ package struct BytePattern: Sendable {
 
     private func match(_ bytes: [UInt8]) -> (open: Int, close: Int)? {
         var found: (open: Int, close: Int)?
-        var now = Threads(seen: [Int](repeating: -1, count: program.count))
+        var now: Threads = ([], [Int](repeating: -1, count: program.count), [])
         var next = now
         for position in 0...bytes.count {
             if found == nil, mayBegin(at: position, in: bytes) {
@@ -186,54 +183,20 @@ package struct BytePattern: Sendable {
 
 /// A set of bytes.
 struct ByteSet: Hashable, Sendable {
-    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-
-    static let all: ByteSet = {
-        var set = ByteSet()
-        for byte in UInt8.min...UInt8.max { set.insert(byte) }
-        return set
-    }()
+    private var words = SIMD4<UInt64>()
 
     init(_ bytes: some Sequence<UInt8> = []) { for byte in bytes { insert(byte) } }
 
-    func contains(_ byte: UInt8) -> Bool { word(byte >> 6) & (1 << UInt64(byte & 63)) != 0 }
+    func contains(_ byte: UInt8) -> Bool { words[Int(byte >> 6)] & (1 << UInt64(byte & 63)) != 0 }
 
-    private func word(_ index: UInt8) -> UInt64 {
-        switch index {
-        case 0: words.0
-        case 1: words.1
-        case 2: words.2
-        default: words.3
-        }
-    }
+    mutating func insert(_ byte: UInt8) { words[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
 
-    mutating func insert(_ byte: UInt8) {
-        let bit: UInt64 = 1 << UInt64(byte & 63)
-        switch byte >> 6 {
-        case 0: words.0 |= bit
-        case 1: words.1 |= bit
-        case 2: words.2 |= bit
-        default: words.3 |= bit
-        }
-    }
-
-    mutating func formUnion(_ other: ByteSet) {
-        words.0 |= other.words.0
-        words.1 |= other.words.1
-        words.2 |= other.words.2
-        words.3 |= other.words.3
-    }
+    mutating func formUnion(_ other: ByteSet) { words |= other.words }
 
     var inverted: ByteSet {
-        var set = ByteSet()
-        set.words = (~words.0, ~words.1, ~words.2, ~words.3)
+        var set = self
+        set.words = ~words
         return set
-    }
-
-    static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
-
-    func hash(into hasher: inout Hasher) {
-        for index in 0..<4 { hasher.combine(word(UInt8(index))) }
     }
 }
 

@@ -103,9 +103,9 @@ package final class ScenarioStep: Sendable {
     ) {
         (self.checks, self.expectations, self.extractions) = (checks, expectations, extractions)
         self.goesOn = goesOn
-        readsFields = expectations.contains(where: \.readsFields) || extractions.contains { !$0.readsContent }
-        readsContent = expectations.contains { !$0.readsFields } || extractions.contains { $0.readsContent }
-        readsJSON = expectations.contains(where: \.readsJSON) || extractions.contains { $0.readsJSON }
+        readsFields = expectations.contains(where: \.readsFields) || extractions.contains { !$0.source.readsContent }
+        readsContent = expectations.contains { !$0.readsFields } || extractions.contains { $0.source.readsContent }
+        readsJSON = expectations.contains(where: \.readsJSON) || extractions.contains { $0.source.readsJSON }
     }
 
     /// Whether any part of an answer is read.
@@ -119,7 +119,7 @@ package final class ScenarioStep: Sendable {
             if let problem = expectation.problem(in: response, document, variables) { return problem }
         }
         for extraction in extractions {
-            guard let value = extraction.value(in: response, document) ?? extraction.fallback else {
+            guard let value = extraction.source.value(in: response, document) ?? extraction.fallback else {
                 let name = oneLine(extraction.name)
                 return ScenarioStep.problem("extract \(name)", "the answer has no \(name)", "one")
             }
@@ -154,29 +154,22 @@ extension JSONTree {
 }
 
 /// The extraction of a value from an answer, for the requests that follow.
-package struct Extraction: Sendable {
-    package enum Source: Sendable {
-        case json(JSONPointer)
-        case field(String)
-        case cookie(String)
-        /// A pattern in the content: its first group, or the whole match.
-        case pattern(BytePattern)
-    }
+///
+/// - variable: The number of the variable that receives the value.
+/// - fallback: The value where the answer has none. Without it, such an answer fails the request.
+package typealias Extraction = (name: String, variable: Int, source: ExtractionSource, fallback: [UInt8]?)
 
-    package let name: String
-    /// The number of the variable that receives the value.
-    let variable: Int
-    let source: Source
-    /// The value where the answer has none. Without it, such an answer fails the request.
-    let fallback: [UInt8]?
-
-    package init(_ name: String, variable: Int, _ source: Source, fallback: [UInt8]? = nil) {
-        (self.name, self.variable, self.source, self.fallback) = (name, variable, source, fallback)
-    }
+/// Where a value is in an answer.
+package enum ExtractionSource: Sendable {
+    case json(JSONPointer)
+    case field(String)
+    case cookie(String)
+    /// A pattern in the content: its first group, or the whole match.
+    case pattern(BytePattern)
 
     /// - Parameter document: The content, if it is JSON.
     func value(in response: LoadResponse, _ document: JSONTree?) -> [UInt8]? {
-        switch source {
+        switch self {
         case .json(let pointer):
             switch document.flatMap({ pointer.value(in: $0) }) {
             case .string(let text)?: Array(text.utf8)
@@ -192,11 +185,11 @@ package struct Extraction: Sendable {
     }
 
     var readsContent: Bool {
-        switch source {
+        switch self {
         case .json, .pattern: true
         case .field, .cookie: false
         }
     }
 
-    var readsJSON: Bool { if case .json = source { true } else { false } }
+    var readsJSON: Bool { if case .json = self { true } else { false } }
 }

@@ -59,28 +59,16 @@ package struct SystemLimits: Hashable, Sendable {
     }
 }
 
-/// The processor time of the calling thread, and how long it waited for a core, in nanoseconds.
-package struct CoreTime: Sendable {
-    package let used: UInt64
-    /// The time that the thread had work and no core. 0 where the kernel does not report it.
-    package let queued: UInt64
+/// The processor time of a thread, and the time that it had work and no core, in nanoseconds. The latter is 0 where the
+/// kernel does not report it.
+package typealias CoreTime = (used: UInt64, queued: UInt64)
 
-    static func now() -> CoreTime {
-        // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.
-        let counts = Files.numbers(in: "/proc/thread-self/schedstat")
-        return CoreTime(
-            used: UInt64(clamping: uncurl_thread_cpu_ns()),
-            queued: counts.count > 1 ? counts[1] : 0
-        )
-    }
-
-    package init(used: UInt64, queued: UInt64) { (self.used, self.queued) = (used, queued) }
-
-    static func - (later: CoreTime, earlier: CoreTime) -> CoreTime {
-        CoreTime(used: later.used &- earlier.used, queued: later.queued &- earlier.queued)
-    }
-
-    static let none = CoreTime(used: 0, queued: 0)
+/// The times of the calling thread since its start, or since these times.
+func coreTime(since earlier: CoreTime = (0, 0)) -> CoreTime {
+    // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.
+    let counts = Files.numbers(in: "/proc/thread-self/schedstat")
+    let queued = counts.count > 1 ? counts[1] : 0
+    return (UInt64(clamping: uncurl_thread_cpu_ns()) &- earlier.used, queued &- earlier.queued)
 }
 
 /// The processor time that the host of this virtual machine gave to others while the machine had work for it: `steal`

@@ -9,13 +9,9 @@ package enum StreamKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// How the events of answers that are streams are counted.
-package struct StreamOptions: Hashable, Sendable {
-    package let kind: StreamKind
-    /// The longest gap that is no stall, in nanoseconds.
-    package let stall: UInt64
-
-    package init(_ kind: StreamKind, stall: UInt64) { (self.kind, self.stall) = (kind, stall) }
-}
+///
+/// - stall: The longest gap that is no stall, in nanoseconds.
+package typealias StreamOptions = (kind: StreamKind, stall: UInt64)
 
 /// Counts the events in a stream's content, which comes in pieces.
 ///

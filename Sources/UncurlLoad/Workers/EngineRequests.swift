@@ -199,7 +199,7 @@ struct RequestFactory: Sendable {
 
     private func endpoint(for url: TargetURL) -> Endpoint {
         guard !isFixedEndpoint else { return endpoint }
-        let (host, port) = ConnectToRule.destination(of: url, by: connectTo)
+        let (host, port) = url.destination(by: connectTo)
         if isProxied, host == url.host, port == url.port { return .origin }
         return Endpoint(host, port: port)
     }

@@ -400,7 +400,7 @@ extension WebSocketLink: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didUpgrade upgraded: UpgradedConnection) {
         guard case .opening(_, let agreement?) = state else { return upgraded.close() }
         var options = WebSocketConnection.Options()
-        options.maximumMessageSize = WebSocketOptions.answerLimit
+        options.maximumMessageSize = Files.bodyLimit
         options.closeTimeout = Self.closeTimeout
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         state = .open(connection)

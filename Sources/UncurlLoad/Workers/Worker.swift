@@ -159,7 +159,7 @@ final class Worker: TimerHandler {
         budget = share.requests
         strayedBefore = engine.strayConnections
         let end = plan.options.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
-        phase = .measuring(since: now, core: .now(), until: end)
+        phase = .measuring(since: now, core: coreTime(), until: end)
         // It may end the run at once.
         driver?.measure(from: now)
     }
@@ -171,11 +171,11 @@ final class Worker: TimerHandler {
         // After a signal during the warm-up, nothing was measured.
         case .ready, .warmingUp:
             leaveWarmUp()
-            finish(from: begun, to: begun, .none)
+            finish(from: begun, to: begun, (0, 0))
         case .measuring(let since, let core, let until):
             let end = min(loop.now, until)
             driver?.noticeRest(until: end)
-            finish(from: since, to: end, .now() - core)
+            finish(from: since, to: end, coreTime(since: core))
         case .draining(let since, let core, let end): finish(from: since, to: end, core)
         }
     }
@@ -188,7 +188,7 @@ final class Worker: TimerHandler {
         case .ready, .warmingUp, .stopped: return false
         case .measuring(let since, let core, let until):
             guard plan.options.drain > 0, loop.now >= until else { return false }
-            phase = .draining(since: since, core: .now() - core, end: until)
+            phase = .draining(since: since, core: coreTime(since: core), end: until)
             budget = 0
             metrics.beginDrain()
             drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.options.drain)), self)
@@ -224,7 +224,7 @@ final class Worker: TimerHandler {
             }
             workerBoard.finished(
                 share.index,
-                WorkerResult(
+                (
                     metrics: metrics.value,
                     connections: share.connections,
                     start: start,

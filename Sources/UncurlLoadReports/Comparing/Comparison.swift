@@ -8,10 +8,12 @@ import UncurlText
 /// single samples they would make any difference significant. Errors that only one of the runs has are counted singly,
 /// because they share no cause with the other run.
 package struct Comparison: Sendable {
-    enum Finding: Hashable, Sendable {
-        case same, better, worse
+    enum Finding: String, Sendable {
+        case same = "no difference"
+        case better
+        case worse = "WORSE"
         /// The intervals are too few, vary too much or drift apart.
-        case unknown
+        case unknown = "cannot tell"
     }
 
     package struct Row: Sendable {
@@ -260,17 +262,10 @@ package struct Comparison: Sendable {
         // Kinds of errors that neither run has are left out; their sum is always shown.
         let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == "errors" }
         let body = shown.map { row in
-            let finding =
-                switch row.finding {
-                case .same: "no difference"
-                case .better: "better"
-                case .worse: "WORSE"
-                case .unknown: "cannot tell"
-                }
             let figures =
                 [row.kind.text(row.old), row.kind.text(row.new), Self.text(row.change)]
                 + (shows ? [Self.text(row.ownChange)] : []) + [row.probability.map { fixed($0, 3) } ?? "-"]
-            return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + finding
+            return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + row.finding.rawValue
         }
         let isUnclear = shown.contains { $0.finding == .unknown }
         let notes = remarks + (shows ? [stolenRemark] : []) + (isUnclear ? [unknownRemark] : [])
@@ -303,8 +298,7 @@ extension Comparison {
         var places: [OctetText: Int] = [:]
         for (report, field) in [(old, \Failures.old), (new, \Failures.new)] {
             for row in report.document["errors"]?.items ?? [] {
-                let words = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }
-                let name = oneLine(words.filter { !$0.isEmpty }.joined(separator: ": "))
+                let name = oneLine(failureWords(row))
                 let count = row["count"]?.integer ?? 0
                 if let place = places[OctetText(name)] {
                     found[place][keyPath: field] &+= count

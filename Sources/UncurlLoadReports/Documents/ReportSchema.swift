@@ -1,41 +1,18 @@
 import UncurlLoad
 import UncurlText
 
-/// The JSON Schema (draft 2020-12) of ``JSONReport``, which `volley --schema` prints.
-///
-/// Any release may add members. `schema` is raised when a member is removed or changes its meaning.
-package enum ReportSchema {
-    package static let text = #"""
+extension SavedReport {
+    /// The JSON Schema (draft 2020-12) of a report, which `volley --schema` prints.
+    ///
+    /// Any release may add members. `schema` is raised when a member is removed or changes its meaning.
+    package static let schemaText = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "A report of volley",
           "description": "Times are nanoseconds, rates are per second of measured time.",
           "type": "object",
           "additionalProperties": false,
-          "required": [
-            "schema",
-            "volley",
-            "run",
-            "requests",
-            "rate",
-            "statuses",
-            "bytes",
-            "connections",
-            "tls",
-            "latency",
-            "schedule",
-            "stream",
-            "websocket",
-            "names",
-            "errors",
-            "threads",
-            "intervals",
-            "runs",
-            "limits",
-            "failed_limits",
-            "notes",
-            "exit_status"
-          ],
+          "required": [\#(lines(members, 4))],
           "properties": {
             "schema": {"const": 2},
             "volley": {"description": "Version of volley.", "type": "string"},
@@ -113,46 +90,11 @@ package enum ReportSchema {
               "items": {
                 "type": "object",
                 "additionalProperties": false,
-                "required": [
-                  "phase",
-                  "class",
-                  "errno",
-                  "errno_name",
-                  "detail",
-                  "count",
-                  "first_ns",
-                  "last_ns",
-                  "example"
-                ],
+                "required": [\#(lines(errorMembers, 10))],
                 "properties": {
-                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body", "upgrade", "message", "check"]},
+                  "phase": {"enum": [\#(Phase.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))]},
                   "class": {
-                    "enum": [
-                      "unresolved",
-                      "refused",
-                      "unreachable",
-                      "no-local-port",
-                      "descriptor-limit",
-                      "timeout",
-                      "reset",
-                      "closed-before-answer",
-                      "closed-in-head",
-                      "closed-in-body",
-                      "closed-in-handshake",
-                      "untrusted",
-                      "tls-alert",
-                      "tls-protocol",
-                      "proxy-refused",
-                      "proxy-authentication",
-                      "malformed",
-                      "surplus",
-                      "unexpected",
-                      "redirect-limit",
-                      "upgrade-refused",
-                      "close-frame",
-                      "limit",
-                      "other"
-                    ]
+                    "enum": [\#(lines(FailureClass.allCases.map(\.rawValue), 14))]
                   },
                   "errno": {"type": ["integer", "null"]},
                   "errno_name": {"type": ["string", "null"]},
@@ -192,14 +134,30 @@ package enum ReportSchema {
 }
 
 /// The definitions that the schema refers to by name, and the members that have figures.
-extension ReportSchema {
+extension SavedReport {
+    /// The members of a report, and those of a failure in it.
+    private static let members = [
+        "schema", "volley", "run", "requests", "rate", "statuses", "bytes", "connections", "tls", "latency", "schedule",
+        "stream", "websocket", "names", "errors", "threads", "intervals", "runs", "limits", "failed_limits", "notes",
+        "exit_status",
+    ]
+    private static let errorMembers = [
+        "phase", "class", "errno", "errno_name", "detail", "count", "first_ns", "last_ns", "example",
+    ]
+
+    /// A list of texts, each in a line of its own.
+    private static func lines(_ texts: [String], _ depth: Int) -> String {
+        let line = "\n" + String(repeating: " ", count: depth)
+        return texts.map { "\(line)\(quoted($0))" }.joined(separator: ",") + line.dropLast(2)
+    }
+
     /// A member that has figures: an object, or null where only some runs have it.
     ///
     /// - Parameter depth: The spaces before the member's line.
     private static func section(_ section: Figure.Section, _ description: String? = nil, depth: Int = 4) -> String {
         let figures = Figure.of(section).filter(\.isMember)
         let line = { (spaces: Int) in "\n" + String(repeating: " ", count: depth + spaces) }
-        let members = figures.map { "\(line(4))\(quoted($0.name)): \(schema($0))" }.joined(separator: ",")
+        let members = figures.map { "\(line(4))\(quoted($0.name)): \(rule($0))" }.joined(separator: ",")
         let rules = [
             description.map { "\"description\": \(quoted($0))" },
             section.part == .run ? #""type": "object""# : #""type": ["object", "null"]"#,
@@ -210,7 +168,7 @@ extension ReportSchema {
         return "{" + rules.compactMap(\.self).map { line(2) + $0 }.joined(separator: ",") + line(0) + "}"
     }
 
-    private static func schema(_ figure: Figure) -> String {
+    private static func rule(_ figure: Figure) -> String {
         let rule: String
         switch figure.value {
         case .count, .whole: rule = number("integer", figure)

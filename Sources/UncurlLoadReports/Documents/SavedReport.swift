@@ -72,7 +72,7 @@ package struct SavedReport: Sendable {
         }
         let slots: RecordedSlots
         do throws(HistogramError) {
-            slots = try HistogramCodec.recorded(text: text)
+            slots = try LatencyHistogram.recorded(hdr: text)
         } catch {
             throw .histogram(path, error)
         }

@@ -1,16 +1,10 @@
 import UncurlHTTP1
-package import UncurlLoad
-package import UncurlText
+import UncurlLoad
+import UncurlText
 
-/// A self-contained page: its tables need no script, and an inline script draws its plots.
-package enum HTMLReport {
-    package static func text(_ result: RunResult) throws(ReportError) -> String {
-        try page(JSONReport.document(result))
-    }
-
-    /// - Parameter document: a report that follows ``ReportSchema``, of one run or merged from several.
-    package static func page(_ document: JSONTree) throws(ReportError) -> String {
-        let report = try SavedReport(document, path: "the report")
+extension SavedReport {
+    /// The report as a self-contained page: its tables need no script, and an inline script draws its plots.
+    package func page() throws(ReportError) -> String {
         let run = document["run"]
         let url = run?["url"]?.string ?? ""
         let scenarios = (run?["scenarios"]?.items ?? []).compactMap(\.string).joined(separator: ", ")
@@ -27,47 +21,47 @@ package enum HTMLReport {
             <meta name="color-scheme" content="light dark">
             <title>volley: \(escaped(scenarios.isEmpty ? url : "\(scenarios) \(url)"))</title>
             <style>
-            \(style)
+            \(Self.style)
             </style>
             </head>
             <body>
             <header>
             <p class="kind">volley \(escaped(document["volley"]?.string ?? "")) · load test report</p>
             <h1>\(escaped(subject)) <span>\(escaped(url))</span></h1>
-            <p class="meta">\(escaped(summary(report)))</p>
-            \(verdict(document))
+            <p class="meta">\(escaped(subtitle))</p>
+            \(verdictLine)
             </header>
             <main>
             \(isBroken ? limits(conditions) : "")
             <section class="tiles">
-            \(try tiles(report))
+            \(try tiles())
             </section>
             <section class="plots" id="plots"></section>
             <noscript><p class="note">The plots are drawn by this page's own script, which is switched off.</p></noscript>
             <section>
             <h2>Latency</h2>
-            \(try latencies(report))
+            \(try latencies())
             </section>
-            \(try names(report))
+            \(try names())
             <section class="columns">
             <div>
             <h2>Requests</h2>
-            \(pairs(requests(document)))
+            \(pairs(requestRows))
             </div>
             <div>
             <h2>Run</h2>
-            \(pairs(settings(document)))
+            \(pairs(settingRows))
             </div>
             </section>
-            \(invalid(report.generatorLimits))
+            \(invalid(generatorLimits))
             \(isBroken ? "" : limits(conditions))
             \(errors(document["errors"]?.items ?? []))
-            \(notes(document))
+            \(noteSection)
             </main>
             <footer>Figures are exact counts and HdrHistogram percentiles at three significant digits.</footer>
-            <script type="application/json" id="data">\(try plots(report))</script>
+            <script type="application/json" id="data">\(try plots())</script>
             <script>
-            \(script)
+            \(Self.script)
             </script>
             </body>
             </html>
@@ -75,8 +69,8 @@ package enum HTMLReport {
             """
     }
 
-    private static func summary(_ report: SavedReport) -> String {
-        let run = report.document["run"]
+    private var subtitle: String {
+        let run = document["run"]
         let count = { (name: String) in run?[name]?.integer ?? 0 }
         let loop = run?["schedule"]?.string.map { "open loop, \($0)" } ?? "closed loop"
         var parts = [
@@ -90,7 +84,7 @@ package enum HTMLReport {
         return parts.joined(separator: " · ")
     }
 
-    private static func verdict(_ document: JSONTree) -> String {
+    private var verdictLine: String {
         let texts = { (value: JSONTree?) in (value?.items ?? []).compactMap(\.string).joined(separator: "; ") }
         let (name, text): (String, String) =
             switch document["exit_status"]?.integer {
@@ -105,19 +99,18 @@ package enum HTMLReport {
         return "<p class=\"verdict \(name)\">\(escaped(text))</p>"
     }
 
-    private static func tiles(_ report: SavedReport) throws(ReportError) -> String {
-        let document = report.document
-        let headline = try report.headline()?.summary(percentiles: [50, 99, 99.9])
+    private func tiles() throws(ReportError) -> String {
+        let headline = try headline()?.summary(percentiles: [50, 99, 99.9])
         let requests = document["requests"]
         let count = { (name: String) in requests?[name]?.integer ?? 0 }
         // The numbers come from a file and may be anything, so the addition must not trap.
         let errors = count("failed") &+ count("http_errors") &+ (document["connections"]?["failed"]?.integer ?? 0)
         let time = { (percentile: Double) in headline?[percentile].map { Units.time($0) } ?? "–" }
-        let rate = report.isHandshakes ? "connections a second" : "successes a second"
+        let rate = isHandshakes ? "connections a second" : "successes a second"
         let tiles: [(String, String, String)] = [
             (
                 rate,
-                (100..<1e15).contains(report.rate) ? grouped(UInt64(report.rate.rounded())) : fixed(report.rate, 2), ""
+                (100..<1e15).contains(self.rate) ? grouped(UInt64(self.rate.rounded())) : fixed(self.rate, 2), ""
             ),
             ("median", time(50), ""), ("99th percentile", time(99), ""), ("99.9th percentile", time(99.9), ""),
             ("slowest", headline.map { Units.time($0.maximum) } ?? "–", ""),
@@ -130,11 +123,11 @@ package enum HTMLReport {
 
     private static let series = Figure.times.filter { $0.pageTitle != nil }
 
-    private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
+    private func latencies() throws(ReportError) -> String {
         let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
         var rows: [String] = []
-        for figure in series {
-            guard let summary = try report.histogram(figure)?.summary(percentiles: percentiles) else { continue }
+        for figure in Self.series {
+            guard let summary = try histogram(figure)?.summary(percentiles: percentiles) else { continue }
             let values =
                 [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
                 + [Double(summary.maximum)]
@@ -148,14 +141,14 @@ package enum HTMLReport {
             "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n\(rows.joined(separator: "\n"))</table></div>"
     }
 
-    private static func names(_ report: SavedReport) throws(ReportError) -> String {
-        let rows = report.document["names"]?.items ?? []
+    private func names() throws(ReportError) -> String {
+        let rows = document["names"]?.items ?? []
         guard !rows.isEmpty else { return "" }
         var lines: [String] = []
         for row in rows {
             let count = { (name: String) in row[name]?.integer ?? 0 }
             let times = try row["latency"].flatMap { value throws(ReportError) in
-                try SavedReport.histogram(value, report.path)
+                try Self.histogram(value, path)
             }?.summary(percentiles: [50, 90, 99, 99.9])
             let cells =
                 [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
@@ -169,7 +162,7 @@ package enum HTMLReport {
             + lines.joined(separator: "\n") + "</table></div></section>"
     }
 
-    private static func requests(_ document: JSONTree) -> [(String, String)] {
+    private var requestRows: [(String, String)] {
         let counts = { (section: Figure.Section) in
             Figure.of(section).compactMap { figure -> (String, String)? in
                 // The report of an older volley does not have every figure.
@@ -195,7 +188,7 @@ package enum HTMLReport {
         return rows
     }
 
-    private static func settings(_ document: JSONTree) -> [(String, String)] {
+    private var settingRows: [(String, String)] {
         guard case .object(let members)? = document["run"] else { return [] }
         return members.compactMap { name, value in
             let title = name.replacingEach("_ns", by: "").replacingEach("_unix_ms", by: "").replacingEach("_", by: " ")
@@ -212,18 +205,17 @@ package enum HTMLReport {
         }
     }
 
-    private static func pairs(_ rows: [(String, String)]) -> String {
+    private func pairs(_ rows: [(String, String)]) -> String {
         "<table>" + rows.map { "<tr><th>\(escaped($0.0))</th><td>\(escaped($0.1))</td></tr>" }.joined(separator: "\n")
             + "</table>"
     }
 
-    private static func errors(_ rows: [JSONTree]) -> String {
+    private func errors(_ rows: [JSONTree]) -> String {
         guard !rows.isEmpty else { return "" }
         let body = rows.map { row in
-            let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter { !$0.isEmpty }
             let times = ["first_ns", "last_ns"].map { Units.time(row[$0]?.integer ?? 0) }.joined(separator: " – ")
             return
-                "<tr><th>\(escaped(kind.joined(separator: ": ")))</th><td>\(grouped(row["count"]?.integer ?? 0))</td>"
+                "<tr><th>\(escaped(failureWords(row)))</th><td>\(grouped(row["count"]?.integer ?? 0))</td>"
                 + "<td>\(escaped(times))</td><td class=\"example\">\(escaped(oneLine(row["example"]?.string ?? "", limit: 400)))</td></tr>"
         }
         return
@@ -231,13 +223,13 @@ package enum HTMLReport {
             + body.joined(separator: "\n") + "</table></div></section>"
     }
 
-    private static func invalid(_ reasons: [String]) -> String {
+    private func invalid(_ reasons: [String]) -> String {
         guard !reasons.isEmpty else { return "" }
         let items = reasons.map { "<li>\(escaped(oneLine($0, limit: 400)))</li>" }.joined(separator: "\n")
         return "<section><h2>Invalid: volley was the limit</h2><ul>\(items)</ul></section>"
     }
 
-    private static func limits(_ rows: [JSONTree]) -> String {
+    private func limits(_ rows: [JSONTree]) -> String {
         guard !rows.isEmpty else { return "" }
         let body = rows.map { row in
             let word = row["kept"]?.bool == true ? "kept" : "not kept"
@@ -247,41 +239,41 @@ package enum HTMLReport {
         return "<section><h2>Limits</h2><table>\n" + body.joined(separator: "\n") + "</table></section>"
     }
 
-    private static func notes(_ document: JSONTree) -> String {
+    private var noteSection: String {
         let notes = (document["notes"]?.items ?? []).compactMap(\.string)
         guard !notes.isEmpty else { return "" }
         return "<section><h2>Notes</h2><ul>" + notes.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
             + "</ul></section>"
     }
 
-    private static func escaped(_ text: String) -> String {
+    private func escaped(_ text: String) -> String {
         text.replacingEach("&", by: "&amp;").replacingEach("<", by: "&lt;").replacingEach(">", by: "&gt;")
             .replacingEach("\"", by: "&quot;")
     }
 }
 
 /// The data of the page's plots, for its script. Times are in milliseconds, shares from 0 to 1.
-extension HTMLReport {
+extension SavedReport {
     /// The data in one line. `<` is escaped, so that no text ends the element around it.
-    static func plots(_ report: SavedReport) throws(ReportError) -> String {
-        let intervals = report.document["intervals"]?.items ?? []
+    func plots() throws(ReportError) -> String {
+        let intervals = document["intervals"]?.items ?? []
         var course: [JSONTree] = []
-        for point in intervals { course.append(try row(of: point)) }
+        for point in intervals { course.append(try Self.plotRow(of: point)) }
         let value = JSONTree.object([
-            ("curves", .array(try curves(report))),
-            ("bars", try bars(report)),
+            ("curves", .array(try curves())),
+            ("bars", try bars()),
             ("course", .array(course)),
             ("statuses", statuses(intervals)),
-            ("unit", .string(report.isHandshakes ? "connections" : "requests")),
+            ("unit", .string(isHandshakes ? "connections" : "requests")),
         ])
         return value.line().replacingEach("<", by: "\\u003c")
     }
 
-    private static func curves(_ report: SavedReport) throws(ReportError) -> [JSONTree] {
+    private func curves() throws(ReportError) -> [JSONTree] {
         var curves: [JSONTree] = []
-        for figure in series.prefix(4) {
-            guard let histogram = try report.histogram(figure), !histogram.isEmpty else { continue }
-            let points = PercentileText.points(histogram).map { point in
+        for figure in Self.series.prefix(4) {
+            guard let histogram = try histogram(figure), !histogram.isEmpty else { continue }
+            let points = histogram.percentilePoints.map { point in
                 JSONTree.array([.number(point.share), .number(Double(point.value) / 1e6)])
             }
             curves.append(.object([("name", .string(figure.pageTitle ?? "")), ("points", .array(points))]))
@@ -291,15 +283,15 @@ extension HTMLReport {
 
     /// The distribution of the run's latencies: from, to and count of each bar. The bars are equally wide on a
     /// logarithmic axis, because latencies differ by decades.
-    private static func bars(_ report: SavedReport) throws(ReportError) -> JSONTree {
-        guard let histogram = try report.headline(), let most = histogram.maximum else { return .array([]) }
+    private func bars() throws(ReportError) -> JSONTree {
+        guard let histogram = try headline(), let most = histogram.maximum else { return .array([]) }
         var counts: [Int: UInt64] = [:]
         // Zero has no logarithm, so it counts with the values of up to a microsecond.
-        let place = { (value: UInt64) in bar(of: max(value, 1_000)) }
+        let place = { (value: UInt64) in Self.bar(of: max(value, 1_000)) }
         histogram.forEachRecorded { value, count in counts[place(min(value, most)), default: 0] &+= count }
         return .array(
             counts.sorted { $0.key < $1.key }.map { bar, count in
-                .array([.number(edge(bar)), .number(edge(bar + 1)), .integer(count)])
+                .array([.number(Self.edge(bar)), .number(Self.edge(bar + 1)), .integer(count)])
             }
         )
     }
@@ -333,9 +325,9 @@ extension HTMLReport {
 
     /// Start and end in seconds, rate (without the answers of the drain), p50, p90, p99, slowest, failed, HTTP errors,
     /// wanted rate (null without a schedule), and an object of the counts by status.
-    private static func row(of point: JSONTree) throws(ReportError) -> JSONTree {
+    private static func plotRow(of point: JSONTree) throws(ReportError) -> JSONTree {
         let summary = try point["latency"].flatMap { value throws(ReportError) in
-            try SavedReport.histogram(value, "the report")
+            try Self.histogram(value, "the report")
         }?.summary(percentiles: [50, 90, 99])
         let start = point["start_ns"]?.number ?? 0
         let end = point["end_ns"]?.number ?? 0
@@ -355,7 +347,7 @@ extension HTMLReport {
     }
 
     /// All statuses that occur, in order. Reports of an older volley do not have them by interval.
-    private static func statuses(_ intervals: [JSONTree]) -> JSONTree {
+    private func statuses(_ intervals: [JSONTree]) -> JSONTree {
         let codes = Set(intervals.flatMap { ($0["statuses"]?.members ?? []).compactMap { Int($0.0) } })
         return .array(codes.sorted().map { .string("\($0)") })
     }

@@ -1,6 +1,6 @@
 import UncurlLoad
 
-extension HTMLReport {
+extension SavedReport {
     /// The script that draws the page's plots, without libraries or other resources. It inserts text as text, never as
     /// markup.
     static let script = #"""
@@ -215,7 +215,7 @@ extension HTMLReport {
         """#
 }
 
-extension HTMLReport {
+extension SavedReport {
     /// The style of the page, in light and in dark.
     static let style = """
         :root {

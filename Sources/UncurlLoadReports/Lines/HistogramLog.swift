@@ -2,23 +2,21 @@ internal import Glibc
 import UncurlHTTP1
 package import UncurlLoad
 
-/// HdrHistogram's interval log, version 1.3: one line per interval and tag.
-package enum HistogramLog {
-    package struct Line: Sendable {
-        /// The tag; nil for the log's untagged series.
-        var tag: String?
-        /// The start after the log's start and the length, in seconds.
-        package var start: Double
-        package var length: Double
-        /// The histogram as the log writes it, which has been checked. It takes a few hundred bytes where its counters
-        /// take 270 KB: the log of a long run has more lines than memory has room for counters.
-        fileprivate let text: String
+/// A line of HdrHistogram's interval log, version 1.3: there is one for each interval and tag.
+package struct HistogramLog: Sendable {
+    /// The tag; nil for the log's untagged series.
+    var tag: String?
+    /// The start after the log's start and the length, in seconds.
+    package var start: Double
+    package var length: Double
+    /// The histogram as the log writes it, which has been checked. It takes a few hundred bytes where its counters take
+    /// 270 KB: the log of a long run has more lines than memory has room for counters.
+    fileprivate let text: String
 
-        /// The slots that counted a value.
-        var recorded: RecordedSlots { (try? HistogramCodec.recorded(text: text)) ?? RecordedSlots() }
+    /// The slots that counted a value.
+    var recorded: RecordedSlots { (try? LatencyHistogram.recorded(hdr: text)) ?? RecordedSlots() }
 
-        package var counters: LatencyHistogram { LatencyHistogram(recorded) }
-    }
+    package var counters: LatencyHistogram { LatencyHistogram(recorded) }
 
     /// The divisor with which a log reader converts `Interval_Max` from nanoseconds to milliseconds.
     private static let maximumUnit = 1_000_000.0
@@ -44,7 +42,7 @@ package enum HistogramLog {
     package static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
-            + HistogramCodec.text(histogram) + "\n"
+            + histogram.hdr + "\n"
     }
 
     private static func threeDigits(_ number: UInt64) -> String {
@@ -54,7 +52,7 @@ package enum HistogramLog {
     // MARK: Reading
 
     /// The lines of a log, and its start in milliseconds since 1970, if the log has it.
-    package typealias Contents = (startedAt: UInt64?, lines: [Line])
+    package typealias Contents = (startedAt: UInt64?, lines: [HistogramLog])
 
     package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
         var contents: Contents = (nil, [])
@@ -83,7 +81,7 @@ package enum HistogramLog {
     private static let startWords = "#[StartTime: ".utf8
     private static let tagWord = "Tag=".utf8
 
-    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> Line {
+    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> HistogramLog {
         var octets = line.split(separator: UInt8(ascii: ","), maxSplits: 5, omittingEmptySubsequences: false)
         var tag: String?
         if let first = octets.first, first.starts(with: tagWord) {
@@ -94,19 +92,25 @@ package enum HistogramLog {
         guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
             (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
-        _ = try HistogramCodec.recorded(text: parts[3])
-        return Line(tag: tag, start: start, length: length, text: String(parts[3]))
+        _ = try LatencyHistogram.recorded(hdr: parts[3])
+        return HistogramLog(tag: tag, start: start, length: length, text: String(parts[3]))
     }
 }
 
 extension HistogramLog {
+    /// A name for logs, whose tags have neither commas nor spaces.
+    static func tag(_ series: String, _ name: String) -> String {
+        let scalars = name.unicodeScalars.map { $0 == "," || $0.properties.isWhitespace ? "_" : $0 }
+        return series + "." + String(String.UnicodeScalarView(scalars))
+    }
+
     /// The lines of an interval. The main series and each name have a line even where they are empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let (metrics, work) = (interval.metrics, plan.options.work)
         let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
         let about = metrics.has(.schedule) ? "corrected" : "raw"
         let named = zip(plan.requestNames.all, metrics.names).map { name, metrics in
-            (tag: NamedReport.tag(about, name), isMain: false, histogram: metrics.latency)
+            (tag: tag(about, name), isMain: false, histogram: metrics.latency)
         }
         return (series + named).reduce(into: "") { text, series in
             text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)

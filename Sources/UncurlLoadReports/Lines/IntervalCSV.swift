@@ -1,53 +1,53 @@
 package import UncurlLoad
 
 /// Intervals as comma-separated values, one line each. Times are in milliseconds.
-package enum IntervalCSV {
+extension Interval {
     private static let columns = Figure.of(.intervals).filter(\.isColumn)
 
-    package static let head =
+    package static let csvHead =
         "start_s,length_s,\(columns.map(\.name).joined(separator: ",")),p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
 
     /// One line for all requests, and one for each name. A name's line has the figures that exist by name; its other
     /// fields are empty.
-    package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
-        let names = zip(plan.requestNames.all, interval.metrics.names).map { line(interval, name: $0, $1) }
-        return line(interval, of: plan.options.work) + names.joined()
+    package func csv(of plan: RunPlan) -> String {
+        let names = zip(plan.requestNames.all, metrics.names).map { csv(name: $0, $1) }
+        return csv(of: plan.options.work) + names.joined()
     }
 
-    package static func line(_ interval: Interval, of work: LoadKind) -> String {
-        let measured = Measured(interval.metrics, of: work, in: interval.length)
-        let counts = columns.map { figure in
+    package func csv(of work: LoadKind) -> String {
+        let measured = Measured(metrics, of: work, in: length)
+        let counts = Self.columns.map { figure in
             figure.integer(measured).map { "\($0)" } ?? figure.number(measured).map { fixed($0, 2) } ?? ""
         }
-        return line(interval, counts, interval.metrics.headline(work), name: "")
+        return csv(counts, metrics.headline(work), name: "")
     }
 
-    private static func line(_ interval: Interval, name: String, _ metrics: NamedMetrics) -> String {
-        let seconds = Double(interval.length) / 1e9
-        let counts = columns.map { figure in
+    private func csv(name: String, _ metrics: NamedMetrics) -> String {
+        let seconds = Double(length) / 1e9
+        let counts = Self.columns.map { figure in
             figure.named?(metrics).map { count in
                 figure.isInteger ? fixed(count, 0) : fixed(seconds > 0 ? count / seconds : 0, 2)
             } ?? ""
         }
-        return line(interval, counts, metrics.latency, name: NamedReport.cell(name))
+        return csv(counts, metrics.latency, name: csvCell(name))
     }
 
-    private static func line(
-        _ interval: Interval,
-        _ counts: [String],
-        _ times: LatencyHistogram,
-        name: String
-    ) -> String {
+    private func csv(_ counts: [String], _ times: LatencyHistogram, name: String) -> String {
         let summary = times.summary(percentiles: [50, 90, 99, 99.9])
         let percentiles = summary?.percentiles.map { milliseconds(Double($0.value)) } ?? ["", "", "", ""]
-        let span = [fixed(Double(interval.start) / 1e9, 3), fixed(Double(interval.length) / 1e9, 3)]
+        let span = [fixed(Double(start) / 1e9, 3), fixed(Double(length) / 1e9, 3)]
         let rest = [
             summary.map { milliseconds(Double($0.maximum)) } ?? "", summary.map { milliseconds($0.mean) } ?? "", name,
         ]
         return (span + counts + percentiles + rest).joined(separator: ",") + "\n"
     }
 
-    private static func milliseconds(_ nanoseconds: Double) -> String { fixed(nanoseconds / 1e6, 6) }
+    private func milliseconds(_ nanoseconds: Double) -> String { fixed(nanoseconds / 1e6, 6) }
+}
+
+/// A name for comma-separated values (RFC 4180 §2).
+func csvCell(_ name: String) -> String {
+    name.utf8.contains { ",\"\r\n".utf8.contains($0) } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
 }
 
 /// The log of single requests as comma-separated values, one line each. The lines of one thread are in the order of the
@@ -59,7 +59,7 @@ package struct RequestLogText {
     private let names: [[UInt8]]
     private var buffer: [UInt8] = []
 
-    package init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
+    package init(_ names: [String] = []) { self.names = names.map { Array(csvCell($0).utf8) } }
 
     /// Returns the lines of a chunk. Write them before the next call, which reuses the memory.
     package mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {

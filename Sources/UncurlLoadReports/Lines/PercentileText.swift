@@ -2,23 +2,23 @@ package import UncurlLoad
 
 /// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps each time the share of values above is
 /// halved.
-package enum PercentileText {
+extension LatencyHistogram {
     private static let ticks = 5.0
 
     /// - Parameter unit: the unit of printed values, in nanoseconds; by convention a millisecond.
-    package static func text(_ histogram: LatencyHistogram, unit: Double = 1_000_000) -> String {
+    package func percentileText(unit: Double = 1_000_000) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
-        guard let summary = histogram.summary(percentiles: []) else {
-            return text + footer(mean: 0, deviation: 0, maximum: 0, count: 0)
+        guard let summary = summary(percentiles: []) else {
+            return text + Self.footer(mean: 0, deviation: 0, maximum: 0, count: 0)
         }
-        for point in points(histogram) {
+        for point in percentilePoints {
             let value = right(fixed(Double(point.value) / unit, 3), 12)
             let left = right(String(point.passed), 10)
             let line = "\(value) \(fixed(point.share, 12)) \(left)"
             text += point.share < 1 ? "\(line) \(right(fixed(1 / (1 - point.share), 2), 14))\n" : "\(line)\n"
         }
         return text
-            + footer(
+            + Self.footer(
                 mean: summary.mean / unit,
                 deviation: summary.deviation / unit,
                 maximum: Double(summary.maximum) / unit,
@@ -27,16 +27,16 @@ package enum PercentileText {
     }
 
     /// A value, the share of all values that are not above it, from 0 to 1, at this step, and their number.
-    package typealias Point = (value: UInt64, share: Double, passed: UInt64)
+    package typealias PercentilePoint = (value: UInt64, share: Double, passed: UInt64)
 
     /// The steps: 0, 0.1, 0.2 … five steps to one half, five more to three quarters, and so on to the last value.
-    package static func points(_ histogram: LatencyHistogram) -> [Point] {
-        guard let maximum = histogram.maximum, let minimum = histogram.minimum else { return [] }
-        let total = histogram.count
-        var points: [Point] = []
+    package var percentilePoints: [PercentilePoint] {
+        guard let maximum, let minimum else { return [] }
+        let total = count
+        var points: [PercentilePoint] = []
         var passed: UInt64 = 0
         var wanted = 0.0
-        histogram.forEachRecorded { value, count in
+        forEachRecorded { value, count in
             passed &+= count
             while wanted < 100, LatencyHistogram.rank(wanted, of: total) <= passed {
                 points.append((min(max(value, minimum), maximum), wanted / 100, passed))
@@ -44,7 +44,7 @@ package enum PercentileText {
                     wanted = 100
                     return
                 }
-                wanted = next(after: wanted)
+                wanted = Self.next(after: wanted)
             }
         }
         points.append((maximum, 1, total))

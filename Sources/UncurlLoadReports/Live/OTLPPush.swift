@@ -75,7 +75,7 @@ package final class OTLPPush: Sendable {
             return tally.start
         }
         guard let start else { return }
-        let document = OTLPMetrics.document(metrics, of: plan, start: start, now: now)
+        let document = metrics.otlp(of: plan, (start, now))
         let content = Array(document.line().utf8)
         let (url, tally, sender) = (url, tally, sender)
         sender.loop.post {
@@ -151,27 +151,25 @@ package final class OTLPPush: Sendable {
 
 /// The counts of a current run for an OpenTelemetry collector: the body of a POST to `/v1/metrics` (OTLP/HTTP 1.x,
 /// JSON). All sums and histograms are cumulative from a start time.
-package struct OTLPMetrics {
+extension Metrics {
     /// When the counts began, and their time, in nanoseconds since 1970. All points of a push share them.
-    private let start: UInt64
-    private let now: UInt64
+    package typealias PushTimes = (start: UInt64, now: UInt64)
 
-    package static func document(_ metrics: Metrics, of plan: RunPlan, start: UInt64, now: UInt64) -> JSONTree {
-        let times = OTLPMetrics(start: start, now: now)
-        let measured = Measured(metrics, of: plan.options.work, in: 0)
-        var all = times.families(.requests, measured)
+    package func otlp(of plan: RunPlan, _ times: PushTimes) -> JSONTree {
+        let measured = Measured(self, of: plan.options.work, in: 0)
+        var all = families(times, .requests, measured)
         all += [
-            times.sum(
+            sum(
+                times,
                 "volley.responses",
                 unit: "{response}",
-                metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
-                    ([("http.response.status_code", "\($0)")], metrics.statuses[$0])
-                }
+                seenStatuses.map { ([("http.response.status_code", "\($0.code)")], $0.count) }
             ),
-            times.sum(
+            sum(
+                times,
                 "volley.errors",
                 unit: "{error}",
-                metrics.failures.sorted.map { failure, record in
+                failures.sorted.map { failure, record in
                     (
                         [
                             ("phase", failure.phase.rawValue), ("error.type", failure.kind.rawValue),
@@ -181,18 +179,18 @@ package struct OTLPMetrics {
                 }
             ),
         ]
-        all += times.families(.connections, measured) + times.families(.bytes, measured)
+        all += families(times, .connections, measured) + families(times, .bytes, measured)
         switch plan.options.work {
         case .requests:
             // The series of all requests and of each name. An attribute distinguishes them.
-            let named = zip(plan.requestNames.all, metrics.names).map { ([("volley.name", $0)], $1.latency) }
-            let series = named.isEmpty ? [([], metrics.headline(plan.options.work))] : named
-            all.append(times.histogram("http.client.request.duration", series))
+            let named = zip(plan.requestNames.all, names).map { ([("volley.name", $0)], $1.latency) }
+            let series = named.isEmpty ? [([], headline(plan.options.work))] : named
+            all.append(histogram(times, "http.client.request.duration", series))
         case .handshakes:
-            all.append(times.histogram("tls.client.handshake.duration", [([], metrics.headline(plan.options.work))]))
+            all.append(histogram(times, "tls.client.handshake.duration", [([], headline(plan.options.work))]))
         }
-        for section in [Figure.Section.schedule, .stream, .websocket] where metrics.has(section.part) {
-            all += times.families(section, measured)
+        for section in [Figure.Section.schedule, .stream, .websocket] where has(section.part) {
+            all += families(times, section, measured)
         }
         let scope = JSONTree.object([("name", "volley"), ("version", .string(PackageVersion.text))])
         let resource = attributes([
@@ -211,7 +209,7 @@ package struct OTLPMetrics {
         ])
     }
 
-    private static func attributes(_ pairs: [(String, String)]) -> JSONTree {
+    private func attributes(_ pairs: [(String, String)]) -> JSONTree {
         .array(
             pairs.filter { !$0.1.isEmpty }.map { name, value in
                 .object([("key", .string(name)), ("value", .object([("stringValue", .string(value))]))])
@@ -220,11 +218,12 @@ package struct OTLPMetrics {
     }
 
     // Integers of 64 bits are texts in Protobuf's JSON.
-    private func families(_ section: Figure.Section, _ measured: Measured) -> [JSONTree] {
+    private func families(_ times: PushTimes, _ section: Figure.Section, _ measured: Measured) -> [JSONTree] {
         Figure.families(of: section).map { family in
             let (name, unit) = (family[0].dotted, family[0].unit)
-            if let times = family[0].times { return histogram(name, [([], measured.metrics[times])]) }
+            if let kind = family[0].times { return histogram(times, name, [([], measured.metrics[kind])]) }
             return sum(
+                times,
                 name,
                 unit: unit,
                 family.map { figure in
@@ -235,6 +234,7 @@ package struct OTLPMetrics {
     }
 
     private func sum(
+        _ times: PushTimes,
         _ name: String,
         unit: String,
         _ points: [(attributes: [(String, String)], count: UInt64)]
@@ -247,7 +247,7 @@ package struct OTLPMetrics {
                     ("aggregationTemporality", .integer(2)), ("isMonotonic", .bool(true)),
                     (
                         "dataPoints",
-                        .array(points.map { point($0.attributes, [("asInt", .string("\($0.count)"))]) })
+                        .array(points.map { point(times, $0.attributes, [("asInt", .string("\($0.count)"))]) })
                     ),
                 ])
             ),
@@ -256,6 +256,7 @@ package struct OTLPMetrics {
 
     /// A histogram in seconds, as OpenTelemetry's conventions require.
     private func histogram(
+        _ times: PushTimes,
         _ name: String,
         _ series: [(attributes: [(String, String)], times: LatencyHistogram)]
     ) -> JSONTree {
@@ -265,14 +266,14 @@ package struct OTLPMetrics {
                 "histogram",
                 .object([
                     ("aggregationTemporality", .integer(2)),
-                    ("dataPoints", .array(series.map { point($0.attributes, buckets($0.times)) })),
+                    ("dataPoints", .array(series.map { point(times, $0.attributes, buckets($0.times)) })),
                 ])
             ),
         ])
     }
 
     private func buckets(_ times: LatencyHistogram) -> [(String, JSONTree)] {
-        let bounds = MetricsText.bounds
+        let bounds = Self.bounds
         var counts = [UInt64](repeating: 0, count: bounds.count + 1)
         times.forEachRecorded { value, count in
             counts[bounds.firstIndex { value <= $0 } ?? bounds.count] &+= count
@@ -289,10 +290,10 @@ package struct OTLPMetrics {
         return members
     }
 
-    private func point(_ pairs: [(String, String)], _ members: [(String, JSONTree)]) -> JSONTree {
+    private func point(_ times: PushTimes, _ pairs: [(String, String)], _ members: [(String, JSONTree)]) -> JSONTree {
         let common: [(String, JSONTree)] = [
-            ("attributes", Self.attributes(pairs)), ("startTimeUnixNano", .string("\(start)")),
-            ("timeUnixNano", .string("\(now)")),
+            ("attributes", attributes(pairs)), ("startTimeUnixNano", .string("\(times.start)")),
+            ("timeUnixNano", .string("\(times.now)")),
         ]
         return .object(common + members)
     }

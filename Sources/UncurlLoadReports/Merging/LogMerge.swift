@@ -3,7 +3,7 @@ package import UncurlLoad
 /// Merges the interval logs of a run's parts: by time, tag by tag, counter by counter.
 package struct LogMerge {
     package private(set) var startedAt: UInt64 = 0
-    private var course = RunCourse<HistogramLog.Line>()
+    private var course = RunCourse<HistogramLog>()
     /// The sum of each tag's lines, in the order of their first lines.
     package private(set) var totals: [(tag: String, histogram: LatencyHistogram)] = []
     private var places: [OctetText: Int] = [:]
@@ -19,7 +19,7 @@ package struct LogMerge {
         }
     }
 
-    private static func course(_ lines: [HistogramLog.Line]) -> RunCourse<HistogramLog.Line> {
+    private static func course(_ lines: [HistogramLog]) -> RunCourse<HistogramLog> {
         let nanoseconds = { (seconds: Double) in UInt64((max(seconds, 0) * 1e9).rounded()) }
         let starts = Dictionary(grouping: lines, by: \.start).sorted { $0.key < $1.key }
         return starts.reduce(into: RunCourse()) { course, interval in
@@ -30,9 +30,9 @@ package struct LogMerge {
         }
     }
 
-    private static func tag(_ line: HistogramLog.Line) -> String { line.tag ?? "untagged" }
+    private static func tag(_ line: HistogramLog) -> String { line.tag ?? "untagged" }
 
-    private mutating func add(_ line: HistogramLog.Line, _ path: String) throws(ReportError) {
+    private mutating func add(_ line: HistogramLog, _ path: String) throws(ReportError) {
         let tag = Self.tag(line)
         let place = places[OctetText(tag)] ?? totals.count
         if place == totals.count {
@@ -41,7 +41,7 @@ package struct LogMerge {
             totals.append((tag, LatencyHistogram()))
         }
         totals[place].histogram.merge(line.recorded)
-        guard totals[place].histogram.count <= HistogramCodec.countLimit else {
+        guard totals[place].histogram.count <= LatencyHistogram.countLimit else {
             throw .tooManyValues(path, isLog: true)
         }
     }
@@ -66,8 +66,8 @@ package struct LogMerge {
 
     /// A table of the merged log, one row per tag.
     package var table: String {
-        (["Latency     " + TextReport.columnHeads]
-            + totals.compactMap { TextReport.histogramRow($0.tag, $0.histogram) })
+        (["Latency     " + columnHeads]
+            + totals.compactMap { histogramRow($0.tag, $0.histogram) })
             .joined(separator: "\n") + "\n"
     }
 }

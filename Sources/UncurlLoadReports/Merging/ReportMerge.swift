@@ -3,8 +3,8 @@ import UncurlText
 
 /// Merges the reports of a run's parts: it adds counts, merges histograms counter by counter, and computes percentiles
 /// from the result.
-package enum ReportMerge {
-    package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
+extension SavedReport {
+    package static func merged(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
         guard let first = reports.first else { throw .nothingToMerge }
         for report in reports.dropFirst() {
             for name in ["mode", "work"] where report.runMember(name) != first.runMember(name) {
@@ -82,7 +82,7 @@ package enum ReportMerge {
         for part in [left, right] {
             if let slots = try SavedReport.slots(part, path) { sum.merge(slots) }
         }
-        guard sum.count <= HistogramCodec.countLimit else {
+        guard sum.count <= LatencyHistogram.countLimit else {
             throw .tooManyValues(path, isLog: false)
         }
         return sum.json
@@ -183,7 +183,7 @@ package enum ReportMerge {
         }
         let requests = { (name: String) in document["requests"]?[name]?.integer }
         // The numbers come from a file and may be anything, so that the sum of a histogram must not trap.
-        metrics[.success].record(0, count: min(requests("succeeded") ?? 0, HistogramCodec.countLimit))
+        metrics[.success].record(0, count: min(requests("succeeded") ?? 0, LatencyHistogram.countLimit))
         // The report of an older volley does not have the successes of the drain.
         if requests("drained_succeeded") == nil { metrics[.drainedSuccesses] = metrics[.drained] }
         return metrics

@@ -1,37 +1,43 @@
 import UncurlHTTP1
-package import UncurlLoad
+public import UncurlLoad
 import UncurlReactor
 import UncurlTLS
 import UncurlText
 
-/// The report for people.
-package enum TextReport {
-    package static func text(_ result: RunResult) -> String {
-        var sections = [title(result)]
-        switch result.plan.options.work {
+extension RunResult {
+    /// The report for people.
+    package var text: String {
+        var sections = [heading]
+        switch plan.options.work {
         case .requests:
-            sections += [counts(result), latencies(result)]
+            sections += [countLines, latencyLines]
             // The table was just encoded, so reading it cannot fail.
-            sections.append((try? NamedReport.lines(NamedReport.json(result).items, "")) ?? [])
-            if result.plan.options.showsDistribution { sections.append(distribution(of: result.metrics)) }
-            sections.append(connections(result))
+            sections.append((try? nameLines(namesJSON.items, "")) ?? [])
+            if plan.options.showsDistribution {
+                sections.append(
+                    distribution(
+                        of: metrics.has(.schedule) ? "corrected times" : "successes",
+                        metrics.headline(.requests)
+                    )
+                )
+            }
+            sections.append(connectionLines)
         case .handshakes:
-            sections += [handshakes(result), latencies(result)]
-            if result.plan.options.showsDistribution {
-                sections.append(distribution(of: "TLS handshakes", result.metrics[.tls]))
+            sections += [handshakeLines, latencyLines]
+            if plan.options.showsDistribution {
+                sections.append(distribution(of: "TLS handshakes", metrics[.tls]))
             }
         }
-        sections.append(security(result.metrics.handshakes))
-        if !result.metrics.failures.isEmpty { sections.append(failures(result.metrics.failures)) }
-        if result.plan.threads > 1 { sections.append(threads(result)) }
-        sections.append(RunFigures.table(result.runs))
-        sections.append(result.thresholds.lines)
-        if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
+        sections.append(handshakeSums)
+        if !metrics.failures.isEmpty { sections.append(failureLines) }
+        if plan.threads > 1 { sections.append(threadLines) }
+        sections.append(RunFigures.table(runs))
+        sections.append(thresholds.lines)
+        if !notes.isEmpty { sections.append(notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
-    private static func title(_ result: RunResult) -> [String] {
-        let plan = result.plan
+    private var heading: [String] {
         let (what, each) =
             switch plan.options.work {
             case .requests where plan.options.scenarios != nil:
@@ -69,84 +75,68 @@ package enum TextReport {
                 + (plan.options.limits.description.isEmpty ? "" : " (\(plan.options.limits.description))"),
         ]
         if let proxy = plan.options.proxy { lines.append("  by the proxy \(proxy)") }
-        lines += security(plan)
-        lines += schedule(plan)
+        lines += plan.securityLines
+        lines += scheduleWords
         if plan.options.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.options.warmup)) left out") }
-        if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
+        if interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
     }
 
-    private static func counts(_ result: RunResult) -> [String] {
-        let metrics = result.metrics
+    private var countLines: [String] {
         let sum =
             "\(grouped(metrics[.sent])) sent = \(grouped(metrics[.completed])) completed + \(grouped(metrics[.failed])) failed"
             + " + \(grouped(metrics[.inFlight])) in flight at stop"
-        let what = result.plan.options.webSocket == nil ? "Requests" : "Messages"
+        let what = plan.options.webSocket == nil ? "Requests" : "Messages"
         var lines = [
-            row("Measured", Units.time(result.measured)),
+            row("Measured", Units.time(measured)),
             row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
-            row("Rate", "\(fixed(result.perSecond(metrics.successesInTime), 2)) successes/s"),
+            row("Rate", "\(fixed(perSecond(metrics.successesInTime), 2)) successes/s"),
         ]
         if metrics.httpErrors > 0 {
             let errors = metrics.httpErrors &- min(metrics.drainedErrors, metrics.httpErrors)
-            lines.append(row("", "\(fixed(result.perSecond(errors), 2)) HTTP errors/s"))
+            lines.append(row("", "\(fixed(perSecond(errors), 2)) HTTP errors/s"))
         }
         if metrics[.drained] > 0 {
             lines.append(row("", "\(grouped(metrics[.drained])) more were answered while the run drained: in no rate"))
         }
-        if metrics.has(.schedule) { lines += schedule(result) }
-        lines += streams(JSONReport.stream(result), JSONReport.webSocket(result))
+        if metrics.has(.schedule) { lines += scheduleLines }
+        lines += streamLines(streamJSON, webSocketJSON)
         if metrics[.redirects] > 0 { lines.append(row("Redirects", "\(grouped(metrics[.redirects])) followed")) }
-        let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
-        if !codes.isEmpty {
-            lines.append(
-                row("Status", codes.map { "\($0) × \(grouped(metrics.statuses[$0]))" }.joined(separator: ", "))
-            )
-        }
+        let statuses = metrics.seenStatuses.map { "\($0.code) × \(grouped($0.count))" }
+        if !statuses.isEmpty { lines.append(row("Status", statuses.joined(separator: ", "))) }
         for figure in Figure.remarked {
-            guard let remark = figure.remark, let count = figure.integer(result.figures) else { continue }
-            let isAsked = RunSetting.asks(for: remark.title, result.plan.options)
+            guard let remark = figure.remark, let count = figure.integer(figures) else { continue }
+            let isAsked = RunSetting.asks(for: remark.title, plan.options)
             if count > 0 || isAsked { lines.append(row(remark.title, grouped(count) + remark.words)) }
         }
         let received = bytes(
             metrics[.wireBytesIn],
             metrics[.bodyBytesIn],
-            inTime: metrics.rest(.wireBytesIn, without: .drainedBytesIn),
-            result
+            inTime: metrics.rest(.wireBytesIn, without: .drainedBytesIn)
         )
         let sent = bytes(
             metrics[.wireBytesOut],
             metrics[.bodyBytesOut],
-            inTime: metrics.rest(.wireBytesOut, without: .drainedBytesOut),
-            result
+            inTime: metrics.rest(.wireBytesOut, without: .drainedBytesOut)
         )
         lines += [row("Bytes in", received), row("Bytes out", sent)]
         return lines
     }
 
-    /// The lines about streams and WebSockets, of one run or merged from several.
-    static func streams(_ stream: JSONTree?, _ sockets: JSONTree?) -> [String] {
-        let found = events(stream).map { [row("Events", $0)] } ?? []
-        return found + zip(["WebSockets", ""], webSockets(sockets)).map(row)
+    private func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64) -> String {
+        "\(Units.bytes(Double(wire)))\(plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
+            + "\(Units.bytes(perSecond(inTime)))/s"
     }
 
-    private static func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64, _ result: RunResult) -> String {
-        "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
-            + "\(Units.bytes(result.perSecond(inTime)))/s"
-    }
-
-    private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]
-
-    private static func latencies(_ result: RunResult) -> [String] {
-        let metrics = result.metrics
+    private var latencyLines: [String] {
         let rows = Figure.tabled.compactMap { figure in  // `flatMap` ends Swift 6.3.1 under the address sanitizer.
             if let times = figure.times { histogramRow(figure.title ?? "", metrics[times]) } else { nil }
         }
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows
-        switch result.plan.options.work {
+        switch plan.options.work {
         case .requests where metrics.has(.schedule):
-            if !metrics[.corrected].isEmpty { lines.append(explanation) }
+            if !metrics[.corrected].isEmpty { lines.append(Self.explanation) }
         case .requests:
             lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
         case .handshakes:
@@ -157,32 +147,15 @@ package enum TextReport {
         return lines
     }
 
-    static var columnHeads: String {
-        (["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]).map { right($0, 10) }.joined()
-    }
-
-    static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
-        guard let summary = values.summary(percentiles: columns) else { return nil }
-        let times =
-            [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
-            + [Double(summary.maximum)]
-        return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
-    }
-
-    /// The distribution of the times that a run of requests is about, as in wrk2.
-    private static func distribution(of metrics: Metrics) -> [String] {
-        distribution(of: metrics.has(.schedule) ? "corrected times" : "successes", metrics.headline(.requests))
-    }
-
-    private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
+    /// The distribution of times, as in wrk2.
+    private func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
         guard let summary = latency.summary() else { return [] }
         return ["Distribution of \(what)"]
             + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + Units.time($0.value) }
             + ["  mean \(Units.time(summary.mean)), standard deviation \(Units.time(summary.deviation))"]
     }
 
-    private static func connections(_ result: RunResult) -> [String] {
-        let metrics = result.metrics
+    private var connectionLines: [String] {
         var parts = ["\(grouped(metrics[.connectionsOpened])) opened"]
         if metrics[.connectionsFailed] > 0 { parts.append("\(grouped(metrics[.connectionsFailed])) failed") }
         if metrics[.connectionsStray] > 0 {
@@ -193,9 +166,9 @@ package enum TextReport {
         return [row("Connections", parts.joined(separator: ", "))]
     }
 
-    private static func failures(_ log: FailureLog) -> [String] {
+    private var failureLines: [String] {
         ["Errors"]
-            + log.sorted.flatMap { failure, record in
+            + metrics.failures.sorted.flatMap { failure, record in
                 var what = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
                 if failure.errno != 0 { what += " (\(Errno(code: failure.errno).name) \(failure.errno))" }
                 if !failure.detail.isEmpty { what += ": \(failure.detail)" }
@@ -206,23 +179,18 @@ package enum TextReport {
             }
     }
 
-    private static func threads(_ result: RunResult) -> [String] {
-        let unit =
-            switch result.plan.options.work {
-            case .requests: "requests/s"
-            case .handshakes: "connections/s"
-            }
-        var lines = ["Threads   connections     completed" + right(unit, 14) + "     CPU"]
-        for (index, thread) in result.threads.enumerated() {
-            let cpu = result.measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(result.measured) * 100
+    private var threadLines: [String] {
+        var lines = ["Threads   connections     completed" + right(plan.options.work.unit, 14) + "     CPU"]
+        for (index, thread) in threads.enumerated() {
+            let cpu = measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(measured) * 100
             lines.append(
                 right("\(index)", 7) + right("\(thread.connections)", 14) + right(grouped(thread.completed), 14)
-                    + right(fixed(result.perSecond(thread.completedInTime), 2), 14) + right(fixed(cpu, 0), 6) + " %"
+                    + right(fixed(perSecond(thread.completedInTime), 2), 14) + right(fixed(cpu, 0), 6) + " %"
             )
         }
         // With a schedule the connections are a limit, and most of them may never have been opened.
-        let rates = result.threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
-        if result.plan.options.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
+        let rates = threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
+        if plan.options.profile == nil, let most = rates.max(), let least = rates.min(), most > least * 1.2 {
             let words =
                 least > 0
                 ? "did \(fixed(most / least, 1)) times as much on one thread as on another"
@@ -231,17 +199,11 @@ package enum TextReport {
         }
         return lines
     }
-
-    static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
-
-    private static func name(_ percentile: Double) -> String {
-        LatencyHistogram.name(ofPercentile: percentile)
-    }
 }
 
 /// The part of the report for people about a run with a schedule.
-extension TextReport {
-    private static func schedule(_ plan: RunPlan) -> [String] {
+extension RunResult {
+    private var scheduleWords: [String] {
         if let profile = plan.options.profile {
             var line =
                 "  open loop: \(profile.description)" + (plan.options.isPoisson ? ", by chance (Poisson)" : "")
@@ -253,11 +215,10 @@ extension TextReport {
             + (plan.options.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
     }
 
-    private static func schedule(_ result: RunResult) -> [String] {
-        let metrics = result.metrics
+    private var scheduleLines: [String] {
         var text = "\(grouped(metrics[.due])) due"
         // A visit of a program may make no request, or several.
-        if !result.plan.options.hasVisits {
+        if !plan.options.hasVisits {
             text +=
                 " = \(grouped(metrics.dueSent)) sent + \(grouped(metrics[.refused])) refused + \(grouped(metrics[.unsent])) unsent"
             if !metrics.isScheduleBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
@@ -269,7 +230,7 @@ extension TextReport {
             )
         }
         if let ratio = metrics.rateRatio {
-            let wanted = fixed(result.perSecond(metrics[.due]), 2)
+            let wanted = fixed(perSecond(metrics[.due]), 2)
             lines.append(
                 row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
             )
@@ -282,7 +243,7 @@ extension TextReport {
                 )
             )
         }
-        for reason in result.generatorLimits {
+        for reason in generatorLimits {
             lines.append(row("INVALID", "volley was the limit: \(reason)"))
         }
         return lines
@@ -292,39 +253,41 @@ extension TextReport {
         "  corrected: from the instant a request was due, stalls included; raw: from its first byte sent"
 }
 
-/// The part of the report for people about TLS.
-extension TextReport {
+extension RunPlan {
     /// A line about verification, authorities, server name, client certificate and resumption, as far as these are not
     /// the defaults.
-    package static func security(_ plan: RunPlan) -> [String] {
-        guard let configuration = plan.options.security.target?.configuration else { return [] }
+    package var securityLines: [String] {
+        guard let configuration = options.security.target?.configuration else { return [] }
         var parts: [String] = []
         if configuration.verifiesServers == false {
             parts.append("certificates are not verified")
-        } else if let roots = plan.options.security.givenRoots {
+        } else if let roots = options.security.givenRoots {
             parts.append("trusted: \(roots)")
         }
-        if let name = plan.options.security.serverName { parts.append("server name \(name)") }
+        if let name = options.security.serverName { parts.append("server name \(name)") }
         if configuration.identity != nil { parts.append("with a client certificate") }
         if !configuration.resumes { parts.append("no session resumed") }
         return parts.isEmpty ? [] : ["  TLS: " + parts.joined(separator: ", ")]
     }
+}
 
+/// The part of the report for people about TLS.
+extension RunResult {
     /// The counts of handshakes, for a run that sends no requests.
-    package static func handshakes(_ result: RunResult) -> [String] {
-        let metrics = result.metrics
-        return [
-            row("Measured", Units.time(result.measured)),
+    package var handshakeLines: [String] {
+        [
+            row("Measured", Units.time(measured)),
             row(
                 "Connections",
                 "\(grouped(metrics[.connectionsOpened])) opened, \(grouped(metrics[.connectionsFailed])) failed, "
                     + "\(grouped(metrics[.connectionsUnfinished])) in flight at stop"
             ),
-            row("Rate", "\(fixed(result.perSecond(metrics[.connectionsOpened]), 2)) connections/s"),
+            row("Rate", "\(fixed(perSecond(metrics[.connectionsOpened]), 2)) connections/s"),
         ]
     }
 
-    package static func security(_ log: HandshakeLog) -> [String] {
+    private var handshakeSums: [String] {
+        let log = metrics.handshakes
         guard let share = log.resumedShare else { return [] }
         let counts =
             "\(grouped(log.count)) handshakes = \(grouped(log.full)) full + \(grouped(log.resumed)) resumed "
@@ -334,36 +297,9 @@ extension TextReport {
     }
 }
 
-/// The parts of the reports for people about streams and WebSockets.
-extension TextReport {
-    /// - Parameter part: the report's member, of one run or merged from several. Nil for the null of other runs.
-    static func events(_ part: JSONTree?) -> String? {
-        guard let part, let events = part["events"]?.integer else { return nil }
-        let count = { (name: String) in part[name]?.integer ?? 0 }
-        return "\(grouped(events)), \(fixed(part["events_per_second"]?.number ?? 0, 2))/s; "
-            + "\(grouped(count("stalls"))) gaps of more than \(Units.time(count("stall_ns"))); "
-            + "\(grouped(count("silent"))) streams without an event"
-    }
-
-    /// Returns the text of each line; empty for other runs.
-    ///
-    /// - Parameter part: the report's member, of one run or merged from several.
-    static func webSockets(_ part: JSONTree?) -> [String] {
-        guard let part, let opened = part["opened"]?.integer else { return [] }
-        let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
-        let rate = fixed(part["opened_per_second"]?.number ?? 0, 2)
-        let count = { (name: String) in grouped(part[name]?.integer ?? 0) }
-        return [
-            "\(grouped(opened)) opened in the measured part, \(rate)/s\(each)",
-            "\(count("dropped")) ended by the server at rest; \(count("pushed")) messages that answered none",
-        ]
-    }
-}
-
 /// The report for people about a merged report.
-extension TextReport {
-    package static func text(_ report: SavedReport) throws(ReportError) -> String {
-        let document = report.document
+extension SavedReport {
+    package func text() throws(ReportError) -> String {
         let run = document["run"]
         let parts = run?["merged_from"]?.integer ?? 1
         let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
@@ -395,20 +331,20 @@ extension TextReport {
                 )
             )
         }
-        lines += report.generatorLimits.map {
+        lines += generatorLimits.map {
             row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))")
         }
-        let unit = report.isHandshakes ? "connections/s" : "successes/s"
-        lines.append(row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
-        lines += streams(document["stream"], document["websocket"])
+        let unit = isHandshakes ? "connections/s" : "successes/s"
+        lines.append(row("Rate", "\(fixed(rate, 2)) \(unit)"))
+        lines += streamLines(document["stream"], document["websocket"])
         if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
             let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
             lines.append(row("Status", text))
         }
-        lines += try latencies(report)
-        let names = try NamedReport.lines(document["names"]?.items ?? [], report.path)
+        lines += try latencyLines()
+        let names = try nameLines(document["names"]?.items ?? [], path)
         if !names.isEmpty { lines += [""] + names }
-        lines += errors(document["errors"]?.items ?? [])
+        lines += errorLines(document["errors"]?.items ?? [])
         let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
         if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
         let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
@@ -416,54 +352,109 @@ extension TextReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
+    private func latencyLines() throws(ReportError) -> [String] {
         var rows: [String] = []
         for figure in Figure.tabled {
-            guard let title = figure.title, let histogram = try report.histogram(figure) else { continue }
+            guard let title = figure.title, let histogram = try histogram(figure) else { continue }
             if let row = histogramRow(title, histogram) { rows.append(row) }
         }
         return rows.isEmpty ? [] : ["", left("Latency", 12) + columnHeads] + rows
     }
 
-    private static func errors(_ rows: [JSONTree]) -> [String] {
+    private func errorLines(_ rows: [JSONTree]) -> [String] {
         guard !rows.isEmpty else { return [] }
         return ["", "Errors"]
             + rows.map { row in
-                let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter {
-                    !$0.isEmpty
-                }
-                return "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(kind.joined(separator: ": ")))"
+                "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(failureWords(row)))"
             }
     }
 }
 
-/// The same in the reports for people.
-extension NamedReport {
-    /// The table of a report's names, of one run or merged from several.
-    static func lines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
-        guard !rows.isEmpty else { return [] }
-        let texts = rows.map { name($0, limit: 60) }
-        let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
-        var lines = [left("Names", width) + heads.map { right($0, 11) }.joined()]
-        for (row, name) in zip(rows, texts) {
-            lines.append(left(name, width) + (try cells(row, path)).map { right($0, 11) }.joined())
-        }
-        return lines
+/// The kind of a failure, of a row of a report.
+func failureWords(_ row: JSONTree) -> String {
+    ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter { !$0.isEmpty }
+        .joined(separator: ": ")
+}
+
+/// The lines about streams and WebSockets, of one run or merged from several.
+func streamLines(_ stream: JSONTree?, _ sockets: JSONTree?) -> [String] {
+    let found = eventWords(stream).map { [row("Events", $0)] } ?? []
+    return found + zip(["WebSockets", ""], webSocketWords(sockets)).map(row)
+}
+
+private let columns: [Double] = [50, 90, 99, 99.9, 99.99]
+
+var columnHeads: String {
+    (["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]).map { right($0, 10) }.joined()
+}
+
+func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
+    guard let summary = values.summary(percentiles: columns) else { return nil }
+    let times =
+        [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
+        + [Double(summary.maximum)]
+    return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+}
+
+func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
+
+private func name(_ percentile: Double) -> String { LatencyHistogram.name(ofPercentile: percentile) }
+
+/// - Parameter part: the report's member, of one run or merged from several. Nil for the null of other runs.
+func eventWords(_ part: JSONTree?) -> String? {
+    guard let part, let events = part["events"]?.integer else { return nil }
+    let count = { (name: String) in part[name]?.integer ?? 0 }
+    return "\(grouped(events)), \(fixed(part["events_per_second"]?.number ?? 0, 2))/s; "
+        + "\(grouped(count("stalls"))) gaps of more than \(Units.time(count("stall_ns"))); "
+        + "\(grouped(count("silent"))) streams without an event"
+}
+
+/// Returns the text of each line; empty for other runs.
+///
+/// - Parameter part: the report's member, of one run or merged from several.
+func webSocketWords(_ part: JSONTree?) -> [String] {
+    guard let part, let opened = part["opened"]?.integer else { return [] }
+    let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
+    let rate = fixed(part["opened_per_second"]?.number ?? 0, 2)
+    let count = { (name: String) in grouped(part[name]?.integer ?? 0) }
+    return [
+        "\(grouped(opened)) opened in the measured part, \(rate)/s\(each)",
+        "\(count("dropped")) ended by the server at rest; \(count("pushed")) messages that answered none",
+    ]
+}
+
+/// The table of a report's names, of one run or merged from several.
+func nameLines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
+    guard !rows.isEmpty else { return [] }
+    let texts = rows.map { shownName($0, limit: 60) }
+    let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
+    var lines = [left("Names", width) + nameHeads.map { right($0, 11) }.joined()]
+    for (row, name) in zip(rows, texts) {
+        lines.append(left(name, width) + (try nameCells(row, path)).map { right($0, 11) }.joined())
     }
+    return lines
+}
 
-    static let heads = ["completed", "errors", "mean", "p50", "p90", "p99", "max"]
-    private static let percentiles: [Double] = [50, 90, 99]
+let nameHeads = ["completed", "errors", "mean", "p50", "p90", "p99", "max"]
+private let namePercentiles: [Double] = [50, 90, 99]
 
-    static func name(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
+func shownName(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
 
-    /// The cells of one name's row, in the columns of ``heads``.
-    static func cells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
-        let count = { (name: String) in row[name]?.integer ?? 0 }
-        let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
-        let summary = times?.summary(percentiles: percentiles)
-        return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
-            + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
-            + percentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
-            + [summary.map { Units.time($0.maximum) } ?? "-"]
-    }
+/// The cells of one name's row, in the columns of ``nameHeads``.
+func nameCells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
+    let count = { (name: String) in row[name]?.integer ?? 0 }
+    let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
+    let summary = times?.summary(percentiles: namePercentiles)
+    return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
+        + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
+        + namePercentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
+        + [summary.map { Units.time($0.maximum) } ?? "-"]
+}
+
+extension LoadReport {
+    /// The report for people, as volley prints it. It has several lines and ends with a line end.
+    public var text: String { result.text }
+
+    /// The report for programs: one JSON document, which `volley schema` describes. Its times are nanoseconds.
+    public var json: String { result.json.text }
 }

@@ -5,68 +5,66 @@ package import UncurlLoad
 /// It does not repeat wrk's errors. Latencies are as measured, while wrk adds samples after a stall; with a schedule
 /// they are corrected, as in wrk2. A response slower than the timeout is a failure, and the error line counts every
 /// request without an answer, or with an unexpected one.
-package enum WrkReport {
-    package static func text(_ result: RunResult) -> String {
-        let plan = result.plan
-        let metrics = result.metrics
-        var lines = [headline(plan)]
+extension RunResult {
+    package var wrk: String {
+        var lines = [wrkHeadline]
         lines.append("  \(plan.threads) threads and \(plan.options.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
-        let latency = latency(metrics)
-        lines.append(row("Latency", latency) { microseconds($0 / 1_000) })
-        lines.append(row("Req/Sec", metrics[.rates], metric))
-        if plan.options.showsDistribution { lines += distribution(latency) }
-        let runtime = microseconds(Double(result.measured) / 1_000)
-        let read = binary(Double(metrics[.wireBytesIn]))
+        let latency = wrkLatency
+        lines.append(row("Latency", latency) { Units.wrkTime($0 / 1_000) })
+        lines.append(row("Req/Sec", metrics[.rates], Units.wrkCount))
+        if plan.options.showsDistribution { lines += wrkDistribution(latency) }
+        let runtime = Units.wrkTime(Double(measured) / 1_000)
+        let read = Units.wrkBytes(Double(metrics[.wireBytesIn]))
         lines.append("  \(metrics[.completed]) requests in \(runtime), \(read)B read")
-        if let errors = socketErrors(metrics) { lines.append(errors) }
+        if let socketErrors { lines.append(socketErrors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
-        lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.doneInTime(.requests)), 2), 9))
+        lines.append("Requests/sec: " + right(fixed(perSecond(metrics.doneInTime(.requests)), 2), 9))
         lines.append(
             "Transfer/sec: "
-                + right(binary(result.perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
+                + right(Units.wrkBytes(perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
                 + "B"
         )
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The times of all answers. With a schedule, an answer with an HTTP error has no corrected time.
-    private static func latency(_ metrics: Metrics) -> LatencyHistogram {
+    private var wrkLatency: LatencyHistogram {
         if metrics.has(.schedule) { return metrics[.corrected] }
         var latency = metrics[.success]
         latency.merge(metrics[.httpError])
         return latency
     }
 
-    private static func headline(_ plan: RunPlan) -> String {
+    private var wrkHeadline: String {
         if let duration = plan.options.duration {
-            return "Running \(seconds(Double(duration) / 1e9)) test @ \(plan.url)"
+            return "Running \(Units.wrkSeconds(Double(duration) / 1e9)) test @ \(plan.url)"
         }
         return "Running \(plan.options.requests ?? 0) requests test @ \(plan.url)"
     }
 
-    private static func row(_ name: String, _ values: LatencyHistogram, _ format: (Double) -> String) -> String {
+    private func row(_ name: String, _ values: LatencyHistogram, _ format: (Double) -> String) -> String {
         let summary = values.summary(percentiles: [])
         let within = summary.map { values.withinOneDeviation($0) } ?? 0
         return "    " + left(name, 10)
-            + column(format(summary?.mean ?? 0), 8)
-            + column(format(summary?.deviation ?? 0), 10)
-            + column(format(Double(summary?.maximum ?? 0)), 9)
+            + Units.wrkColumn(format(summary?.mean ?? 0), 8)
+            + Units.wrkColumn(format(summary?.deviation ?? 0), 10)
+            + Units.wrkColumn(format(Double(summary?.maximum ?? 0)), 9)
             + right(fixed(within, 2), 8) + "%"
     }
 
-    private static func distribution(_ latency: LatencyHistogram) -> [String] {
+    private func wrkDistribution(_ latency: LatencyHistogram) -> [String] {
         let percentiles: [Double] = [50, 75, 90, 99]
         let summary = latency.summary(percentiles: percentiles)
         return ["  Latency Distribution"]
             + percentiles.map { percentile in
-                let value = microseconds(Double(summary?[percentile] ?? 0) / 1_000)
-                return right(fixed(percentile, 0), 7) + "%" + column(value, 10)
+                let value = Units.wrkTime(Double(summary?[percentile] ?? 0) / 1_000)
+                return right(fixed(percentile, 0), 7) + "%" + Units.wrkColumn(value, 10)
             }
     }
 
     /// wrk has four kinds of socket errors; a timeout is one of them wherever it happened.
-    private static func socketErrors(_ metrics: Metrics) -> String? {
+    private var socketErrors: String? {
         guard !metrics.failures.isEmpty else { return nil }
         let count = { (wanted: String) in metrics.failures.count { Self.socketError($0) == wanted } }
         return "  Socket errors: "
@@ -85,29 +83,29 @@ package enum WrkReport {
 
 /// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on. wrk never uses the last unit of
 /// each family, so two hours are `120m` and 900,000 µs are `900.00ms`.
-extension WrkReport {
+extension Units {
     /// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
-    static func microseconds(_ value: Double) -> String {
+    static func wrkTime(_ value: Double) -> String {
         value >= 1_000_000
             ? scaled(value / 1_000_000, by: 60, base: "s", ["m"], decimals: 2)
             : scaled(value, by: 1_000, base: "us", ["ms"], decimals: 2)
     }
 
     /// Whole seconds as `10s`, `2m`.
-    static func seconds(_ value: Double) -> String { scaled(value, by: 60, base: "s", ["m"], decimals: 0) }
+    static func wrkSeconds(_ value: Double) -> String { scaled(value, by: 60, base: "s", ["m"], decimals: 0) }
 
     /// Bytes as `512.00`, `1.21M`; the caller adds the `B`.
-    static func binary(_ value: Double) -> String {
+    static func wrkBytes(_ value: Double) -> String {
         scaled(value, by: 1_024, base: "", ["K", "M", "G", "T"], decimals: 2)
     }
 
     /// Counts as `512.00`, `48.12k`.
-    static func metric(_ value: Double) -> String {
+    static func wrkCount(_ value: Double) -> String {
         scaled(value, by: 1_000, base: "", ["k", "M", "G", "T"], decimals: 2)
     }
 
     /// A number in a column. wrk adds as many spaces as its unit is shorter than two letters.
-    static func column(_ text: String, _ width: Int) -> String {
+    static func wrkColumn(_ text: String, _ width: Int) -> String {
         let letters = text.suffix(2).filter(\.isLetter).count
         let pad = 2 - letters
         let cut = String(text.prefix(width - pad))

@@ -73,19 +73,15 @@ struct LocustSession {
     mutating func received(_ bytes: [UInt8], at now: Double) throws(LocustError) -> [Effect] {
         reader.append(bytes)
         var effects: [Effect] = []
-        while let event = try nextEvent() {
+        while let event = try reader.next() {
             lastHeard = now
             switch event {
             case .ready: effects += introduce(at: now)
             case .ping(let context): effects.append(.send(ZMTP.pong(context)))
-            case .message(let body): effects += try handle(LocustMessage(decoding: body), at: now)
+            case .message(let body): effects += try handle(MessagePack(decoding: body), at: now)
             }
         }
         return effects
-    }
-
-    private mutating func nextEvent() throws(LocustError) -> ZMTP.Event? {
-        do throws(ZMTPError) { return try reader.next() } catch { throw .peer(error) }
     }
 
     /// Sends introductions and heartbeats that are due. Call it several times per second.
@@ -126,8 +122,9 @@ struct LocustSession {
         return [message("client_ready", .integer(-1))]
     }
 
+    /// A message of Locust in either direction is an array of type, data and the worker's identity.
     private func message(_ type: String, _ data: MessagePack = .null) -> Effect {
-        .send(ZMTP.message(LocustMessage(type, data, node: identity).encoded))
+        .send(ZMTP.message(MessagePack.array([.string(type), data, .string(identity)]).encoded))
     }
 
     /// Whether the master has no test for this worker: it has taken it in, and given no order in time.
@@ -138,13 +135,16 @@ struct LocustSession {
 
     // MARK: What the master wants
 
-    private mutating func handle(_ message: LocustMessage, at now: Double) throws(LocustError) -> [Effect] {
+    private mutating func handle(_ message: MessagePack, at now: Double) throws(LocustError) -> [Effect] {
+        guard case .array(let parts) = message, parts.count == 3, let type = parts[0].text else {
+            throw .unreadable("it is not an array of type, data and node")
+        }
         isIntroduced = true
-        switch message.type {
+        switch type {
         case "ack":
             if case .introduced = state { (state, idleSince) = (.ready, now) }
             return []
-        case "spawn": return try spawn(LocustSpawn(message.data))
+        case "spawn": return try spawn(LocustSpawn(parts[1]))
         case "stop":
             switch state {
             case .running(let order):
@@ -213,53 +213,6 @@ struct LocustSession {
 /// of which the master warns, and the resident memory in bytes.
 typealias LocustLoad = (cpu: Double, memory: UInt64)
 
-/// A message of Locust in either direction: an array of type, data and the worker's identity.
-struct LocustMessage: Hashable, Sendable {
-    var type: String
-    var data: MessagePack
-    var node: String?
-
-    init(_ type: String, _ data: MessagePack = .null, node: String?) {
-        (self.type, self.data, self.node) = (type, data, node)
-    }
-
-    /// - Throws: ``LocustError/unreadable(_:)`` for bytes that are not such a message.
-    init(decoding bytes: [UInt8]) throws(LocustError) {
-        let value: MessagePack
-        do throws(MessagePackError) { value = try MessagePack(decoding: bytes) } catch { throw .unreadable("\(error)") }
-        guard case .array(let parts) = value, parts.count == 3, let type = parts[0].text else {
-            throw .unreadable("it is not an array of type, data and node")
-        }
-        (self.type, data, node) = (type, parts[1], parts[2].text)
-    }
-
-    var encoded: [UInt8] {
-        MessagePack.array([.string(type), data, node.map { .string($0) } ?? .null]).encoded
-    }
-}
-
-/// Why a worker cannot continue with its master.
-package enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
-    case unreachable(String)
-    case peer(ZMTPError)
-    /// The master or the network closed the connection.
-    case gone(String)
-    /// A message that is not one of Locust's.
-    case unreadable(String)
-    /// No heartbeat came back for this many seconds.
-    case silent(seconds: UInt64)
-
-    package var description: String {
-        switch self {
-        case .unreachable(let reason): "the master cannot be reached: \(reason)"
-        case .peer(let error): "the peer is not a Locust master: \(error)"
-        case .gone(let reason): "the master has gone: \(reason)"
-        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
-        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
-        }
-    }
-}
-
 /// The content of a master's `spawn`.
 package struct LocustSpawn: Hashable, Sendable {
     /// The number of users of this worker, by class. It is absolute, and is repeated about once per second while a test
@@ -315,21 +268,4 @@ package struct LocustSpawn: Hashable, Sendable {
         case nil, .null?, .bool?, .string?, .bytes?, .array?, .map?: nil
         }
     }
-}
-
-/// How long a worker looks for its master: for a minute since the last connection to one. A server that sends anything
-/// but Locust's messages is not a master.
-struct LocustPatience: Hashable, Sendable {
-    /// The time limit in seconds.
-    static let span = 60.0
-
-    private var last: Double
-
-    /// - Parameter now: the time in seconds, by a clock of constant speed.
-    init(since now: Double) { last = now }
-
-    /// Records that a master was there at this time.
-    mutating func heard(at now: Double) { last = now }
-
-    func isOver(at now: Double) -> Bool { now - last >= Self.span }
 }

@@ -22,11 +22,11 @@ struct LocustStats: Sendable {
     /// - Parameter users: the current users of this worker.
     func data(classes: MessagePack, users: Int) -> MessagePack {
         let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
-        let all = Figures(metrics)
-        let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Figures($0) }]
+        let all = Self.figures(metrics)
+        let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Self.figures($0) }]
         return .map([
             MessagePack.Pair("stats", .array(names.isEmpty ? own : named(metrics))),
-            MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Figures($0) }),
+            MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Self.figures($0) }),
             MessagePack.Pair("errors", .map(errors(metrics))),
             MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : classes),
             MessagePack.Pair("user_count", .integer(Int64(users))),
@@ -34,39 +34,29 @@ struct LocustStats: Sendable {
     }
 
     /// The figures of an entry. In Locust, a failure is a request too, as is an attempt without a connection.
-    private struct Figures {
-        var requests: UInt64
-        var failures: UInt64
-        var content: UInt64
-        var times: LatencyHistogram
+    private typealias Figures = (requests: UInt64, failures: UInt64, content: UInt64, times: LatencyHistogram)
 
-        /// Requests without a response time, such as attempts without a connection.
-        var timeless: UInt64 { requests &- min(requests, times.count) }
-
-        init(_ metrics: Metrics) {
-            requests = metrics[.completed] &+ metrics[.failed] &+ metrics[.connectionsFailed]
-            failures = metrics[.failed] &+ metrics[.connectionsFailed] &+ metrics.httpErrors
-            content = metrics[.bodyBytesIn]
-            times = metrics.latency
-            if !metrics.has(.schedule) {
-                times.merge(metrics[.httpError])
-                times.merge(metrics[.failure])
-            }
+    private static func figures(_ metrics: Metrics) -> Figures {
+        var times = metrics.latency
+        if !metrics.has(.schedule) {
+            times.merge(metrics[.httpError])
+            times.merge(metrics[.failure])
         }
+        let failed = metrics[.failed] &+ metrics[.connectionsFailed]
+        return (metrics[.completed] &+ failed, failed &+ metrics.httpErrors, metrics[.bodyBytesIn], times)
+    }
 
-        /// The figures of one name, for which only successes have times.
-        init(_ metrics: NamedMetrics) {
-            (requests, failures) = (metrics.ended, metrics.errors)
-            (content, times) = (metrics.bodyBytesIn, metrics.latency)
-        }
+    /// The figures of one name, for which only successes have times.
+    private static func figures(_ metrics: NamedMetrics) -> Figures {
+        (metrics.ended, metrics.errors, metrics.bodyBytesIn, metrics.latency)
     }
 
     /// An entry for each name with any count.
     private func named(_ metrics: Metrics) -> [MessagePack] {
         zip(names, metrics.names).enumerated().compactMap { place, pair in
             guard pair.1.ended > 0 else { return nil }
-            return entry(Figures(pair.1), name: pair.0, method: "") {
-                Figures($0.names.indices.contains(place) ? $0.names[place] : NamedMetrics())
+            return entry(Self.figures(pair.1), name: pair.0, method: "") {
+                Self.figures($0.names.indices.contains(place) ? $0.names[place] : NamedMetrics())
             }
         }
     }
@@ -87,7 +77,11 @@ struct LocustStats: Sendable {
             MessagePack.Pair("last_request_timestamp", figures.requests == 0 ? .null : Self.optional(latest)),
             MessagePack.Pair("start_time", .number(earliest ?? 0)),
             MessagePack.Pair("num_requests", Self.integer(figures.requests)),
-            MessagePack.Pair("num_none_requests", Self.integer(figures.timeless)),
+            // Requests without a response time, such as attempts without a connection.
+            MessagePack.Pair(
+                "num_none_requests",
+                Self.integer(figures.requests &- min(figures.requests, figures.times.count))
+            ),
             MessagePack.Pair("num_failures", Self.integer(figures.failures)),
             MessagePack.Pair("total_response_time", .number(Double(figures.times.sum) / 1e6)),
             MessagePack.Pair("max_response_time", .number(Double(figures.times.maximum ?? 0) / 1e6)),

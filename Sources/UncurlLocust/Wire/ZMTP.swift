@@ -1,4 +1,4 @@
-import UncurlLoad
+package import UncurlLoad
 
 /// ZeroMQ's transport (ZMTP 3.0, RFC 23), as far as a DEALER without security needs it. It reads what a peer sends,
 /// from bytes in any pieces: greeting, READY, then messages.
@@ -32,7 +32,7 @@ struct ZMTP {
         input += bytes
     }
 
-    mutating func next() throws(ZMTPError) -> Event? {
+    mutating func next() throws(LocustError) -> Event? {
         if case .greeting = state {
             guard try readGreeting() else { return nil }
             state = .handshake
@@ -55,7 +55,7 @@ struct ZMTP {
 
     /// Reads the greeting; returns false if it is incomplete. The first byte shows whether the peer speaks ZeroMQ, so
     /// another server, which never sends 64 bytes, is refused at once.
-    private mutating func readGreeting() throws(ZMTPError) -> Bool {
+    private mutating func readGreeting() throws(LocustError) -> Bool {
         if start < input.count, input[start] != 0xFF { throw .notZeroMQ }
         guard input.count - start >= Self.greetingSize else { return false }
         let greeting = Array(input[start..<(start + Self.greetingSize)])
@@ -67,7 +67,7 @@ struct ZMTP {
         return true
     }
 
-    private mutating func readFrame() throws(ZMTPError) -> (isCommand: Bool, hasMore: Bool, body: [UInt8])? {
+    private mutating func readFrame() throws(LocustError) -> (isCommand: Bool, hasMore: Bool, body: [UInt8])? {
         let left = input.count - start
         guard left >= 2 else { return nil }
         let flags = input[start]
@@ -86,7 +86,7 @@ struct ZMTP {
         return (flags & 4 != 0, flags & 1 != 0, body)
     }
 
-    private mutating func command(_ body: [UInt8]) throws(ZMTPError) -> Event? {
+    private mutating func command(_ body: [UInt8]) throws(LocustError) -> Event? {
         guard let size = body.first, body.count > Int(size) else { throw .malformedCommand }
         let name = String(decoding: body.dropFirst().prefix(Int(size)), as: UTF8.self)
         let data = body.dropFirst(1 + Int(size))
@@ -105,7 +105,7 @@ struct ZMTP {
     }
 
     /// Returns the properties, with names in lower case, because names are compared without case.
-    private static func properties(_ data: ArraySlice<UInt8>) throws(ZMTPError) -> [String: String] {
+    private static func properties(_ data: ArraySlice<UInt8>) throws(LocustError) -> [String: String] {
         var found: [String: String] = [:]
         var rest = data
         while let size = rest.first {
@@ -162,28 +162,75 @@ extension ZMTP {
     }
 }
 
-/// What is wrong with a peer's greeting or messages.
-package enum ZMTPError: Error, Hashable, Sendable, CustomStringConvertible {
+/// Why a worker cannot continue with its master, or cannot take part in a test.
+package indirect enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreachable(String)
+    /// The master or the network closed the connection.
+    case gone(String)
+    /// A message that is not one of Locust's.
+    case unreadable(String)
+    /// No heartbeat came back for this many seconds.
+    case silent(seconds: UInt64)
+    /// The peer is no Locust master: it does not speak ZeroMQ; or it speaks a version before 3.0, as in ZeroMQ 3.2 and
+    /// older; or it wants CURVE or PLAIN, whose keys Locust does not use; or it is another socket.
     case notZeroMQ
-    /// A version before 3.0, as in ZeroMQ 3.2 and older.
     case version(UInt8)
-    /// CURVE and PLAIN need keys, which Locust does not use.
     case mechanism(String)
     case socketType(String)
     case frameTooLong(UInt64)
     case malformedCommand
     /// The error that the peer has sent.
     case refused(String)
+    /// The load cannot be generated.
+    case load(LoadTestError)
+    /// The master's URL is https, but this worker was started without TLS.
+    case notReadyForTLS(url: String)
+    /// Neither the worker nor the master has a URL.
+    case noTarget
+    /// The worker pipelines requests, but the master asks for a rate.
+    case pipelinedRate
+    /// `target_rate` is not a rate.
+    case rate(String, Rate.Problem)
+    /// A rate is shared among users, but the master does not say how many there are.
+    case unknownUsers
+    /// The master's name has no address.
+    case noAddress(String)
+    /// No thread could be started to look up the master's name, for the system's reason.
+    case thread(reason: String)
+    /// No master answered for a minute. The error is that of the last attempt.
+    case master(LocustError)
 
-    package var description: String {
-        switch self {
-        case .notZeroMQ: "it does not speak ZeroMQ"
-        case .version(let major): "it speaks ZMTP \(major), which is older than 3.0"
-        case .mechanism(let name): "it asks for the security mechanism \(quoted(name))"
-        case .socketType(let name): "its socket is a \(quoted(name)), not a ROUTER"
-        case .frameTooLong(let length): "it sends a frame of \(length) bytes"
-        case .malformedCommand: "it sends a command that cannot be read"
-        case .refused(let reason): "it refuses: \(oneLine(reason))"
+    /// One line that names the properties of a worker.
+    package var description: String { text(.properties) }
+
+    /// One line with the error and, where a user can mend it, a remedy.
+    package func text(_ names: SettingNames) -> String {
+        let peer = "the peer is not a Locust master: it"
+        return switch self {
+        case .unreachable(let reason): "the master cannot be reached: \(reason)"
+        case .gone(let reason): "the master has gone: \(reason)"
+        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
+        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
+        case .notZeroMQ: "\(peer) does not speak ZeroMQ"
+        case .version(let major): "\(peer) speaks ZMTP \(major), which is older than 3.0"
+        case .mechanism(let name): "\(peer) asks for the security mechanism \(quoted(name))"
+        case .socketType(let name): "\(peer)s socket is a \(quoted(name)), not a ROUTER"
+        case .frameTooLong(let length): "\(peer) sends a frame of \(length) bytes"
+        case .malformedCommand: "\(peer) sends a command that cannot be read"
+        case .refused(let reason): "\(peer) refuses: \(oneLine(reason))"
+        case .load(let error): error.text(names)
+        case .notReadyForTLS(let url):
+            "\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too"
+        case .noTarget:
+            "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
+        case .pipelinedRate:
+            "\(names[.pipeline]) is for a closed loop, but the master sets target_rate: leave one of them out"
+        case .rate(let text, let problem): problem.words(on: "target_rate \(quoted(text))")
+        case .unknownUsers:
+            "target_rate is shared among users, but the master does not say how many: start it with -u"
+        case .noAddress(let name): "the master \(quoted(name)) has no address"
+        case .thread(let reason): "no thread can be started to look the master up: \(reason)"
+        case .master(let error): "\(error): start a master there first"
         }
     }
 }

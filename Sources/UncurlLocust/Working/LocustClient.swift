@@ -18,9 +18,12 @@ package struct LocustClient {
     private var swarm: LocustSwarm?
     /// The time at which a swarm that was told to stop is ended by force.
     private var deadline: Double?
-    private var meter = ProcessMeter()
+    /// The processor time of this process at the last heartbeat that measured it, and the share of the machine then.
+    private var clocks = (wall: uncurl_clock_ns(CLOCK_MONOTONIC), cpu: uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID))
+    private var percent = 0.0
     private var totals = Metrics()
-    private var patience: LocustPatience
+    /// When a master was last there, in seconds.
+    private var lastMaster: Double
 
     /// The pause between attempts to connect to a master, in seconds.
     private static let retrySpan = 1.0
@@ -39,7 +42,7 @@ package struct LocustClient {
         (self.host, self.port, self.target, self.isQuiet) = (host, port, target, isQuiet)
         self.stopsAlone = stopsAlone
         identity = Self.makeIdentity()
-        patience = LocustPatience(since: Self.now)
+        lastMaster = Self.now
     }
 
     /// An identity like those of Locust's own workers: the name of the machine and a random part.
@@ -51,7 +54,7 @@ package struct LocustClient {
     }
 
     /// Works for the master until it says quit, the user interrupts, or no master is found for a minute.
-    package mutating func perform() throws(LocustProblem) -> Verdict {
+    package mutating func perform() throws(LocustError) -> Verdict {
         let address = try find()
         while true {
             let ending: Ending
@@ -60,7 +63,7 @@ package struct LocustClient {
                 say("connected to the master at \(address) as \(identity)")
                 ending = try serve(&link)
             } catch {
-                guard !patience.isOver(at: Self.now) else {
+                guard !Self.isTooLong(since: lastMaster, until: now) else {
                     dropSwarm()
                     sayTotals()
                     throw .master(error)
@@ -88,7 +91,7 @@ package struct LocustClient {
 
     private enum Ending { case reconnect, quit, interrupted }
 
-    private mutating func find() throws(LocustProblem) -> SocketAddress {
+    private mutating func find() throws(LocustError) -> SocketAddress {
         switch host {
         case .v4(let address): return .v4(address, port: port)
         case .v6(let address): return .v6(address, port: port)
@@ -106,7 +109,7 @@ package struct LocustClient {
         }
     }
 
-    private static func loop() throws(LocustProblem) -> EventLoopGroup {
+    private static func loop() throws(LocustError) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: 1, name: "names")
         } catch {
@@ -117,7 +120,7 @@ package struct LocustClient {
     /// Serves one connection until it ends.
     private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
         var session = LocustSession(identity: identity, now: now)
-        defer { if session.isIntroduced { patience.heard(at: now) } }
+        defer { if session.isIntroduced { lastMaster = now } }
         try link.send(session.opening)
         while true {
             let bytes = try link.receive(milliseconds: 50)
@@ -126,7 +129,7 @@ package struct LocustClient {
                     if let ending = try carryOut(effect, &session, &link) { return ending }
                 }
             }
-            try send(session.tick(at: now, meter.load()), &link)
+            try send(session.tick(at: now, load()), &link)
             try work(&session, &link)
             if signals.wait(nanoseconds: 0) {
                 try send(session.farewell(), &link)
@@ -161,13 +164,13 @@ package struct LocustClient {
     ) throws(LocustError) {
         // A load that is ending anyway, or has another target, is not the one that is wanted.
         if deadline != nil { dropSwarm() }
-        do throws(LocustProblem) {
+        do throws(LocustError) {
             if let swarm, try swarm.fits(order) { return try swarm.follow(order) }
         } catch {
             return try tell(error, session, &link)
         }
         try finish(&session, &link)
-        do throws(LocustProblem) {
+        do throws(LocustError) {
             let new = try LocustSwarm(target, order, &signals)
             say("testing \(new.plan.url)")
             swarm = new
@@ -178,7 +181,7 @@ package struct LocustClient {
 
     /// The test continues without this worker. The master's page shows the reason.
     private func tell(
-        _ error: LocustProblem,
+        _ error: LocustError,
         _ session: LocustSession,
         _ link: inout LocustLink
     ) throws(LocustError) {
@@ -243,6 +246,10 @@ package struct LocustClient {
         for case .send(let bytes) in effects { try link.send(bytes) }
     }
 
+    /// Whether a worker has looked for its master long enough: for a minute since the last connection to one. A server
+    /// that sends anything but Locust's messages is not a master.
+    static func isTooLong(since last: Double, until now: Double) -> Bool { now - last >= 60 }
+
     private mutating func pause() -> Ending {
         signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) ? .interrupted : .reconnect
     }
@@ -262,28 +269,22 @@ package struct LocustClient {
     }
 }
 
-/// Measures the resources of this process, for heartbeats.
-struct ProcessMeter {
-    private var last: (wall: Int64, cpu: Int64)
-    private var percent = 0.0
-
-    init() { last = (uncurl_clock_ns(CLOCK_MONOTONIC), uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)) }
-
+extension LocustClient {
     /// Returns the resources that this process uses. The CPU use is measured over at least a second, in percent of all
     /// cores of this machine.
-    mutating func load() -> LocustLoad {
+    private mutating func load() -> LocustLoad {
         let wall = uncurl_clock_ns(CLOCK_MONOTONIC)
-        if wall - last.wall >= 1_000_000_000 {
+        if wall - clocks.wall >= 1_000_000_000 {
             let cpu = uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)
             let cores = Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-            percent = Double(cpu - last.cpu) / Double(wall - last.wall) * 100 / cores
-            last = (wall, cpu)
+            percent = Double(cpu - clocks.cpu) / Double(wall - clocks.wall) * 100 / cores
+            clocks = (wall, cpu)
         }
         return (percent, Self.residentBytes())
     }
 
     /// The resident memory of the process; 0 without /proc.
-    static func residentBytes() -> UInt64 {
+    private static func residentBytes() -> UInt64 {
         let pages = Files.numbers(in: "/proc/self/statm")
         return pages.count > 1 ? pages[1] * UInt64(max(1, sysconf(Int32(_SC_PAGESIZE)))) : 0
     }

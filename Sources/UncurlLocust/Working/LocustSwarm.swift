@@ -22,7 +22,7 @@ final class LocustSwarm {
     private static let interval: UInt64 = 1_000_000_000
 
     /// Starts the swarm. It throws every error that can be found before the start, for the master's page.
-    init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustProblem) {
+    init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustError) {
         self.target = target
         let options = try target.options(order)
         let requests: EngineRequests
@@ -65,7 +65,7 @@ final class LocustSwarm {
     }
 
     /// Whether an order is for this target, and this test's way of timing requests.
-    func fits(_ order: LocustSpawn) throws(LocustProblem) -> Bool {
+    func fits(_ order: LocustSpawn) throws(LocustError) -> Bool {
         let options = try target.options(order)
         let url = options.target?.text ?? plan.url
         return url == plan.url && (options.profile == nil) == (plan.options.profile == nil)
@@ -74,7 +74,7 @@ final class LocustSwarm {
     /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
     ///
     /// More users than the machine can hold are refused, and the load remains as it was.
-    func follow(_ order: LocustSpawn) throws(LocustProblem) {
+    func follow(_ order: LocustSpawn) throws(LocustError) {
         let rate: Rate? = plan.options.profile == nil ? nil : try target.rate(order) ?? .zero
         if order.users > room { try makeRoom(for: order) }
         for (index, worker) in workers.enumerated() {
@@ -83,7 +83,7 @@ final class LocustSwarm {
         }
     }
 
-    private func makeRoom(for order: LocustSpawn) throws(LocustProblem) {
+    private func makeRoom(for order: LocustSpawn) throws(LocustError) {
         let options = try target.options(order)
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
@@ -157,7 +157,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// The options of a test that begins with this order.
-    package func options(_ order: LocustSpawn) throws(LocustProblem) -> LoadOptions {
+    package func options(_ order: LocustSpawn) throws(LocustError) -> LoadOptions {
         var options = options
         if let url = try url(order) {
             let target: TargetURL
@@ -185,7 +185,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// The URL: `target_url`, or the command line's, or the locustfile's host.
-    private func url(_ order: LocustSpawn) throws(LocustProblem) -> String? {
+    private func url(_ order: LocustSpawn) throws(LocustError) -> String? {
         if let url = order.option("target_url") { return url }
         if hasURL { return nil }
         guard let host = order.host, !host.isEmpty else { return nil }
@@ -193,7 +193,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// This worker's share of `target_rate`, by its users; nil where no rate was asked for.
-    package func rate(_ order: LocustSpawn) throws(LocustProblem) -> Rate? {
+    package func rate(_ order: LocustSpawn) throws(LocustError) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
         let whole: Rate
         do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
@@ -215,50 +215,5 @@ extension LocustSpawn {
             if let count = options[name]?.count, count > 0 { return min(count, Self.userLimit) }
         }
         return nil
-    }
-}
-
-/// Why a worker cannot work or cannot take part in a test.
-package enum LocustProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The load cannot be generated.
-    case load(LoadTestError)
-    /// The master's URL is https, but this worker was started without TLS.
-    case notReadyForTLS(url: String)
-    /// Neither the worker nor the master has a URL.
-    case noTarget
-    /// The worker pipelines requests, but the master asks for a rate.
-    case pipelinedRate
-    /// `target_rate` is not a rate.
-    case rate(String, Rate.Problem)
-    /// A rate is shared among users, but the master does not say how many there are.
-    case unknownUsers
-    /// The master's name has no address.
-    case noAddress(String)
-    /// No thread could be started to look up the master's name, for the system's reason.
-    case thread(reason: String)
-    /// No master answered for a minute. The error is that of the last attempt.
-    case master(LocustError)
-
-    /// One line that names the properties of a worker.
-    package var description: String { text(.properties) }
-
-    /// One line with the error and a remedy.
-    package func text(_ names: SettingNames) -> String {
-        switch self {
-        case .load(let error): error.text(names)
-        case .notReadyForTLS(let url):
-            "\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too"
-        case .noTarget:
-            "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
-        case .pipelinedRate:
-            "\(names[.pipeline]) is for a closed loop, but the master sets target_rate: leave one of them out"
-        case .rate(let text, let problem):
-            problem.words(on: "target_rate \(quoted(text))")
-        case .unknownUsers:
-            "target_rate is shared among users, but the master does not say how many: start it with -u"
-        case .noAddress(let name): "the master \(quoted(name)) has no address"
-        case .thread(let reason): "no thread can be started to look the master up: \(reason)"
-        case .master(let error): "\(error): start a master there first"
-        }
     }
 }

@@ -28,10 +28,7 @@ struct LeadCommand: ParsableCommand {
 
     func perform() throws(UsageError) -> Verdict {
         guard !on.isEmpty else { throw UsageError("lead has no parts: add --on COMMAND for each") }
-        let refused = [
-            ("--shard", load.shard != nil), ("--start-at", load.startAt != nil), ("--schema", load.schema),
-        ]
-        if let flag = refused.first(where: \.1)?.0 { throw UsageError("\(flag) is not for a lead: leave it out") }
+        try load.given.refuse(["--shard", "--start-at", "--schema"], "is not for a lead: leave it out")
         let invocation = try Invocation(load)
         guard invocation.load.target != nil else {
             throw UsageError("lead needs a URL: each part would test a server of its own")
@@ -61,8 +58,8 @@ struct LeadCommand: ParsableCommand {
         defer { crew.end() }
         try crew.begin(on)
         if let (goal, start) = try load.pace.search() {
-            let search = try SearchRun(invocation, goal: goal, from: start, limits: .none)
-            return try search.perform(on: &stage, files) { trial, rate, stage throws(UsageError) in
+            let run = try Run(invocation, limits: .none)
+            return try run.search(for: goal, from: start, on: &stage, files) { trial, rate, stage throws(UsageError) in
                 try crew.measure(trial, rate: rate, files, on: &stage)
             }
         }

@@ -38,19 +38,24 @@ enum Program {
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
         case .information(let text):
-            do throws(Errno) {
-                try BlockingOutput.writeAll("\(text)\n", to: BlockingOutput.standard)
-                return .good
-            } catch {
-                throw UsageError("standard output cannot be written: \(error): open it")
-            }
+            try write("\(text)\n")
+            return .good
         case .run(let command):
             let invocation = try Invocation(command)
             if let (goal, start) = try command.pace.search() {
-                return try SearchRun(invocation, goal: goal, from: start).perform()
+                return try Run(invocation).search(for: goal, from: start)
             }
             return try Run(invocation).perform()
         case .command(let perform): return try perform()
+        }
+    }
+
+    /// Writes to standard output.
+    static func write(_ text: String) throws(UsageError) {
+        do throws(Errno) {
+            try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
+        } catch {
+            throw UsageError("standard output cannot be written: \(error): open it")
         }
     }
 
@@ -73,10 +78,10 @@ enum Program {
         case "lead"?: return try parse(rest, as: LeadCommand.self) { .command($0.perform) }
         case "part"?: return try parse(rest, as: PartCommand.self) { .command($0.perform) }
         case "check"?: return try parse(rest, as: CheckCommand.self) { .command($0.perform) }
-        case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
+        case "schema"? where rest.isEmpty: return .information(SavedReport.schemaText)
         case "schema"? where rest == ["scenario"]: return .information(ScenarioFile.schema)
         case nil, .some:
-            return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }
+            return try parse(line, as: LoadCommand.self) { $0.schema ? .information(SavedReport.schemaText) : .run($0) }
         }
     }
 
@@ -117,11 +122,7 @@ struct CheckCommand: ParsableCommand {
     func perform() throws(UsageError) -> Verdict {
         let scenario = try ScenarioFile(path: file)
         for draft in scenario.input.drafts { try Self.check(draft) }
-        do throws(Errno) {
-            try BlockingOutput.writeAll("\(file): \(scenario.summary)\n", to: BlockingOutput.standard)
-        } catch {
-            throw UsageError("standard output cannot be written: \(error): open it")
-        }
+        try Program.write("\(file): \(scenario.summary)\n")
         return .good
     }
 

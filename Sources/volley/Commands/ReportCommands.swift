@@ -62,13 +62,13 @@ struct MergeCommand: ParsableCommand {
             throw UsageError("merge writes hlog only from interval logs: name .hlog files")
         }
         let files = try ReportFile.open(sinks)
-        let whole = try orUsage(report: try ReportMerge.merge(reports))
+        let whole = try orUsage(report: try SavedReport.merged(reports))
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {
             case .json: whole.document.text
-            case .html: try orUsage(report: try HTMLReport.page(whole.document))
-            case .hgrm: PercentileText.text(try orUsage(report: try whole.headline()) ?? LatencyHistogram())
-            case .text: try orUsage(report: try TextReport.text(whole))
+            case .html: try orUsage(report: try whole.page())
+            case .hgrm: (try orUsage(report: try whole.headline()) ?? LatencyHistogram()).percentileText()
+            case .text: try orUsage(report: try whole.text())
             case .hlog, .csv, .requests, .wrk, .markdown, .junit, .github: ""
             }
         }
@@ -90,14 +90,14 @@ struct MergeCommand: ParsableCommand {
         let whole = try orUsage(report: try LogMerge(logs))
         // A merged log is complete at once, so it is written like a report.
         for file in files where file.format == .hlog {
-            do throws(ReportProblem) { try file.replace(with: whole.text) } catch { throw UsageError("\(error)") }
+            do throws(Errno) { try file.replace(with: whole.text) } catch { throw file.problem(error) }
         }
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {
             case .text: return whole.table
             case .hgrm:
                 let main = whole.total("corrected") ?? whole.total("raw") ?? whole.totals.first?.histogram
-                return PercentileText.text(main ?? LatencyHistogram())
+                return (main ?? LatencyHistogram()).percentileText()
             case .hlog, .json, .html, .csv, .requests, .wrk, .markdown, .junit, .github: return ""
             }
         }
@@ -178,11 +178,7 @@ struct CompareCommand: ParsableCommand {
             text +=
                 "FAILED: \(threshold.text): \(threshold.metric.name) changed \(change.isFinite ? "by " + fixed(change * 100, 1) + " %" : "from nothing to some")\n"
         }
-        do throws(Errno) {
-            try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
-        } catch {
-            throw UsageError("standard output cannot be written: \(error): open it")
-        }
+        try Program.write(text)
         if hasMoreErrors || isWorse && !comparison.isLimited { return .threshold }
         return comparison.isLimited ? .generatorLimited : .good
     }

@@ -59,7 +59,7 @@ struct WorkerCommand: ParsableCommand {
             isQuiet: invocation.chatter == .quiet,
             stopsAlone: orphan == "stop"
         )
-        do throws(LocustProblem) { return try worker.perform() } catch { throw UsageError(error) }
+        do throws(LocustError) { return try worker.perform() } catch { throw UsageError(error) }
     }
 }
 
@@ -78,27 +78,14 @@ extension LoadCommand {
     /// Refuses flags that have no effect for a worker.
     fileprivate func checkForWorker() throws(UsageError) {
         let ofMaster = [
-            ("-c", connections != nil), ("-d", duration != nil), ("-n", requests != nil), ("--warmup", warmup != nil),
-            ("--rate", pace.rate != nil), ("--stage", !pace.stage.isEmpty), ("--search-max", pace.searchMax != nil),
-            ("--think", pace.think != nil), ("--drain", pace.drain != nil), ("--spin", pace.spin != nil),
-            ("--max-lag", pace.maxLag != nil),
-            ("--arrivals", pace.arrivals != nil), ("--websocket", webSocket.isWanted(url)),
-            ("--replay", what.replay != nil),
-            ("--handshake-only", security.handshakeOnly), ("--shard", shard != nil), ("--start-at", startAt != nil),
+            "-c", "-d", "-n", "--warmup", "--rate", "--stage", "--search-max", "--think", "--drain", "--spin",
+            "--max-lag", "--arrivals", "--websocket", "--replay", "--handshake-only", "--shard", "--start-at",
         ]
-        if let flag = ofMaster.first(where: \.1)?.0 {
-            throw UsageError(
-                "\(flag) is not for a worker: its master controls the load; leave the flag out"
-            )
-        }
+        try given.refuse(ofMaster, "is not for a worker: its master controls the load; leave the flag out")
         let ofReports = [
-            ("--format", !format.isEmpty), ("-o", !output.isEmpty), ("--latency", latency), ("--live", live),
-            ("--interval", interval != Self.usualInterval), ("--prometheus", prometheus != nil),
-            ("--linger", linger != nil), ("--otlp", otlp != nil),
-            ("--fail-if", !failIf.isEmpty), ("--abort-on-fail", abortOnFail), ("--repeat", repeats != "1"),
+            "--format", "-o", "--latency", "--live", "--interval", "--prometheus", "--linger", "--otlp", "--fail-if",
+            "--abort-on-fail", "--repeat",
         ]
-        if let flag = ofReports.first(where: \.1)?.0 {
-            throw UsageError("\(flag) is not for a worker: its master has the figures; leave it out")
-        }
+        try given.refuse(ofReports, "is not for a worker: its master has the figures; leave it out")
     }
 }

@@ -3,75 +3,18 @@ import UncurlLoad
 
 /// The text of the flags about the lifetime of connections, and about the time limits of a request's parts.
 struct ConnectionFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The limit of a connect with its TLS handshake, less than --timeout. (default: --timeout)",
-            valueName: "TIME"
-        )
-    )
-    var connectTimeout: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The limit from a request's last byte to its response's first, less than --timeout. (default: none)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var firstByteTimeout: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The longest time without a byte in either direction, at least 20ms and less than --timeout, exact to "
-                + "10 ms. (default: no limit)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var idleTimeout: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Open a new connection after this many requests, and end the old one by FIN, or as --close says. "
-                + "(default: no limit)",
-            valueName: "N"
-        )
-    )
-    var requestsPerConnection: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Replace a connection of this age after its answer has come; with 20s-40s each has an age of "
-                + "its own between these. (default: no limit)",
-            valueName: "TIME[-TIME]",
-            visibility: .hidden
-        )
-    )
-    var connectionAge: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The most bytes a second that each connection sends and reads: 10k; up:1k or down:10k for one "
-                + "way; repeatable. (default: no limit)",
-            valueName: "[up:|down:]N",
-            visibility: .hidden
-        )
-    )
-    var limitRate: [String] = []
-
-    @Flag(
-        help: ArgumentHelp(
-            "Send a request once more if its kept connection ends before any byte of the answer and its method "
-                + "may be repeated. Without "
-                + "this flag such a request counts as failed; with it the reports count how many were sent again."
-        )
-    )
-    var retry = false
+    @Option(help: .of("connect-timeout")) var connectTimeout: String?
+    @Option(help: .of("first-byte-timeout")) var firstByteTimeout: String?
+    @Option(help: .of("idle-timeout")) var idleTimeout: String?
+    @Option(help: .of("requests-per-connection")) var requestsPerConnection: String?
+    @Option(help: .of("connection-age")) var connectionAge: String?
+    @Option(help: .of("limit-rate")) var limitRate: [String] = []
+    @Flag(help: .of("retry")) var retry = false
 }
 
 extension LoadOptions {
     /// Reads the flags. ``timeout``, ``pipeline``, ``work`` and ``connectRate`` have been read before.
-    mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
+    mutating func setConnections(_ flags: ConnectionFlags, given: Set<String>) throws(UsageError) {
         retries = flags.retry
         limits.age = try flags.connectionAge.map { text throws(UsageError) in try Self.age(text) }
         for text in flags.limitRate { try setRate(text) }
@@ -85,25 +28,20 @@ extension LoadOptions {
             )
         }
         let ofRequests = [
-            ("--first-byte-timeout", limits.responseStart != nil), ("--idle-timeout", limits.idle != nil),
-            ("--requests-per-connection", flags.requestsPerConnection != nil),
-            ("--connection-age", limits.age != nil), ("--limit-rate", !flags.limitRate.isEmpty),
+            "--first-byte-timeout", "--idle-timeout", "--requests-per-connection", "--connection-age", "--limit-rate",
         ]
-        if work == .handshakes, retries {
-            throw UsageError("--retry is about requests, and --handshake-only sends none: leave one of them out")
+        if work == .handshakes {
+            let words = "is about requests, and --handshake-only sends none: leave one of them out"
+            try given.refuse(["--retry"] + ofRequests, words)
         }
-        if work == .handshakes, let flag = ofRequests.first(where: \.1)?.0 {
-            throw UsageError("\(flag) is about requests, and --handshake-only sends none: leave one of them out")
-        }
-        if pipeline > 1, let flag = ofRequests.first(where: \.1)?.0 {
-            throw UsageError(
-                "\(flag) is about one request at a time, and --pipeline sends several: leave one of them out"
-            )
+        if pipeline > 1 {
+            let words = "is about one request at a time, and --pipeline sends several: leave one of them out"
+            try given.refuse(ofRequests, words)
         }
         if let text = flags.requestsPerConnection { try setRequests(perConnection: text) }
-        let ofKept = [("--connection-age", limits.age != nil), ("--retry", retries)]
-        if reuse != .keepAlive, let flag = ofKept.first(where: \.1)?.0 {
-            throw UsageError("\(flag) is about kept connections, and each request has one of its own: leave it out")
+        if reuse != .keepAlive {
+            let words = "is about kept connections, and each request has one of its own: leave it out"
+            try given.refuse(["--connection-age", "--retry"], words)
         }
     }
 
@@ -127,8 +65,8 @@ extension LoadOptions {
 
     private static func age(_ text: String) throws(UsageError) -> ClosedRange<UInt64> {
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let low = try Quantity.time(ends[0], for: "--connection-age")
-        let high = ends.count == 2 ? try Quantity.time(ends[1], for: "--connection-age") : low
+        let low = try UInt64(time: ends[0], for: "--connection-age")
+        let high = ends.count == 2 ? try UInt64(time: ends[1], for: "--connection-age") : low
         guard low <= high else {
             throw UsageError("--connection-age \(quoted(text)) ends before it begins: put the less first")
         }
@@ -150,7 +88,7 @@ extension LoadOptions {
 
     private func part(_ text: String?, _ flag: String) throws(UsageError) -> UInt64? {
         guard let text else { return nil }
-        let limit = try Quantity.time(text, for: flag)
+        let limit = try UInt64(time: text, for: flag)
         guard limit < timeout else {
             throw UsageError(
                 "\(flag) \(quoted(text)) is not below --timeout, which comes first: use less, or a longer --timeout"

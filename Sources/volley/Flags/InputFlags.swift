@@ -1,133 +1,27 @@
 import ArgumentParser
 import UncurlLoad
+import UncurlText
 
 /// The text of the flags about the requests, and about the conditions for their responses.
 struct InputFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl or "
-                + "postman, at most 256 MiB; repeatable.",
-            valueName: "FORMAT=FILE"
-        )
-    )
-    var input: [String] = []
-
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Send the octets of this file unchanged as a request; several take turns, each with figures of its "
-                + "own, by the "
-                + "file's name or NAME; repeatable.",
-            valueName: "[NAME=]FILE",
-            visibility: .hidden
-        )
-    )
-    var raw: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Have each user follow the scenario in a file: steps with values from answers and data files, pauses, "
-                + "loops, checks. "
-                + "`volley check FILE` checks one.",
-            valueName: "FILE"
-        )
-    )
-    var scenario: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Send the requests of --input or --raw in their order, all threads together, or at random by their "
-                + "weights. "
-                + "(default: in-order)",
-            valueName: "ORDER"
-        )
-    )
-    var order: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Send the requests of a HAR or a log at their recorded times: 1 at that speed, 2 twice as fast, up to 1M.",
-            valueName: "FACTOR"
-        )
-    )
-    var replay: String?
-
-    @Flag(
-        help: ArgumentHelp(
-            "Fill in {{counter}}, {{random:1-9}}, {{uuid}}, {{line:FILE}} … for each request, in URL, fields and body."
-        )
-    )
-    var template = false
-
+    @Option(help: .of("input")) var input: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: .of("raw")) var raw: [String] = []
+    @Option(help: .of("scenario")) var scenario: String?
+    @Option(help: .of("order")) var order: String?
+    @Option(help: .of("replay")) var replay: String?
+    @Flag(help: .of("template")) var template = false
     @Option(
         name: [.customShort("F", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Send a multipart form with this part; as in curl, @FILE is a file, <FILE its contents as a value, and "
-                + ";type= may follow; repeatable.",
-            valueName: "NAME=VALUE"
-        )
-    )
-    var form: [String] = []
-
-    @Flag(help: "Each connection is a user that keeps its cookies.")
-    var cookies = false
-
-    @Option(
-        help: ArgumentHelp(
-            "How many redirections in a row are followed, at most 100; one more is a failure. -n does not count "
-                + "them. (default: 0, a redirection is an answer)",
-            valueName: "N"
-        )
-    )
-    var redirects: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The statuses that are a success, such as 200,204, 2xx or 300-399; another is a failure. (default: no "
-                + "status is a "
-                + "failure; others than 2xx and 3xx are HTTP errors)",
-            valueName: "LIST"
-        )
-    )
-    var expectStatus: String?
-
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "A field that a response must have; without it the request counts as failed; repeatable.",
-            valueName: "'Name[: value]'"
-        )
-    )
-    var expectHeader: [String] = []
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp(
-            "A text that a response's content must contain; without it the request counts as failed.",
-            valueName: "TEXT"
-        )
-    )
-    var expectBody: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Answers are streams of server-sent events (sse), of lines (ndjson), or of whatever comes at once "
-                + "(bytes): count events, the time to "
-                + "the first, and the gaps between them.",
-            valueName: "sse|ndjson|bytes"
-        )
-    )
-    var stream: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The shortest gap between two events that is a stall. (default: 1s)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var stall: String?
+        help: .of("form")
+    ) var form: [String] = []
+    @Flag(help: .of("cookies")) var cookies = false
+    @Option(help: .of("redirects")) var redirects: String?
+    @Option(help: .of("expect-status")) var expectStatus: String?
+    @Option(parsing: .unconditionalSingleValue, help: .of("expect-header")) var expectHeader: [String] = []
+    @Option(parsing: .unconditional, help: .of("expect-body")) var expectBody: String?
+    @Option(help: .of("stream")) var stream: String?
+    @Option(help: .of("stall")) var stall: String?
 
     /// The most redirections in a row; a browser stops at 20.
     static let redirectLimit: UInt64 = 100
@@ -152,13 +46,17 @@ extension LoadOptions {
             body: flags.expectBody
         )
         guard !flags.input.isEmpty || !flags.raw.isEmpty || scenario != nil else {
-            let idle = [("--order", flags.order != nil), ("--replay", flags.replay != nil)].first(where: \.1)?.0
-            if let idle { throw UsageError("\(idle) is about the requests of --input: add one") }
+            try command.given.refuse(["--order", "--replay"], "is about the requests of --input: add one")
             try checkTemplate(flags)
             return try checkUsers()
         }
-        try checkContent(flags, command, isScenario: scenario != nil)
+        // A file of requests says what each of them is.
+        let source = scenario == nil ? "--input" : "--scenario"
+        let own = ["-m", "--body", "--body-file", "--form", "--data", "--json"]
+        try command.given.refuse(own, "and \(source) exclude each other: the file says what each request is")
         if let scenario {
+            let words = "and --scenario exclude each other: the scenario says which requests are sent"
+            try command.given.refuse(["--input", "--order", "--replay", "--template"], words)
             scenarios = scenario.scenarios
             return try checkUsers()
         }
@@ -180,29 +78,9 @@ extension LoadOptions {
         }
         guard keepsCookies else { return }
         cookies = command.content.cookies.flatMap { text in
-            text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
+            text.split(separator: ";").map { ("\($0.trimmed); Path=/", nil, nil) }
         }
-        for path in command.content.cookie where !path.contains("=") { cookies += try GivenCookie.read(path) }
-    }
-
-    /// Refuses flags that define a request together with a file that does.
-    private func checkContent(_ flags: InputFlags, _ command: LoadCommand, isScenario: Bool) throws(UsageError) {
-        let own =
-            [
-                ("-m", command.method != nil), ("--body", command.body != nil),
-                ("--body-file", command.bodyFile != nil), ("--form", !flags.form.isEmpty),
-            ] + command.content.contents
-        if let flag = own.first(where: \.1)?.0 {
-            let source = isScenario ? "--scenario" : "--input"
-            throw UsageError("\(flag) and \(source) exclude each other: the file says what each request is")
-        }
-        let others = [
-            ("--input", !flags.input.isEmpty), ("--order", flags.order != nil), ("--replay", flags.replay != nil),
-            ("--template", flags.template),
-        ]
-        if isScenario, let flag = others.first(where: \.1)?.0 {
-            throw UsageError("\(flag) and --scenario exclude each other: the scenario says which requests are sent")
-        }
+        for path in command.content.cookie where !path.contains("=") { cookies += try RequestInput.cookies(path) }
     }
 
     private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
@@ -254,7 +132,7 @@ extension LoadOptions {
         guard offsets.count == inputs.drafts.count else {
             throw UsageError("--replay: the input has no times: use a HAR or an access log, or --rate")
         }
-        guard Double(offsets.max() ?? 0) / factor <= Double(Quantity.longest) else {
+        guard Double(offsets.max() ?? 0) / factor <= Double(LoadOptions.longest) else {
             throw UsageError(
                 "--replay \(quoted(text)) makes a run of more than 744h: use a greater factor, or a part of the input"
             )
@@ -277,16 +155,69 @@ extension LoadOptions {
     }
 }
 
-extension StreamOptions {
+extension InputFlags {
     /// Nil where answers are not streams.
-    init?(_ flags: InputFlags) throws(UsageError) {
-        guard let text = flags.stream else {
-            guard flags.stall == nil else { throw UsageError("--stall is about streams: use it with --stream") }
+    func streamOptions() throws(UsageError) -> StreamOptions? {
+        guard let text = stream else {
+            guard stall == nil else { throw UsageError("--stall is about streams: use it with --stream") }
             return nil
         }
         guard let kind = StreamKind(rawValue: text) else {
             throw UsageError("--stream \(quoted(text)) is unknown: use sse, ndjson or bytes")
         }
-        self.init(kind, stall: try Quantity.time(flags.stall ?? "1s", for: "--stall"))
+        return (kind, try UInt64(time: stall ?? "1s", for: "--stall"))
+    }
+}
+
+/// The text of those flags about a request's content and fields that curl, hey and oha have too.
+struct ContentFlags: ParsableArguments {
+    @Option(parsing: .unconditionalSingleValue, help: .of("data")) var data: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: .of("json")) var json: [String] = []
+    @Option(name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional, help: .of("user"))
+    var user: String?
+    @Option(
+        name: [.customShort("b", allowingJoined: true), .long],
+        parsing: .unconditionalSingleValue,
+        help: .of("cookie")
+    ) var cookie: [String] = []
+
+    /// The arguments of `-b` that are cookies and not files.
+    var cookies: [String] { cookie.filter { $0.contains("=") } }
+}
+
+extension ContentFlags {
+    /// The content and the fields that belong to it; nil without content.
+    func content() throws(UsageError) -> (bytes: [UInt8], fields: [String])? {
+        if !data.isEmpty {
+            var parts: [[UInt8]] = []
+            for text in data {
+                // curl removes the line ends of a file, so that its last line may have one.
+                parts.append(
+                    try Self.bytes(text, "--data").filter { !text.hasPrefix("@") || ![0, 10, 13].contains($0) }
+                )
+            }
+            return (Array(parts.joined(separator: "&".utf8)), ["Content-Type: application/x-www-form-urlencoded"])
+        }
+        guard !json.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for text in json { bytes += try Self.bytes(text, "--json") }
+        return (bytes, ["Content-Type: application/json", "Accept: application/json"])
+    }
+
+    private static func bytes(_ text: String, _ flag: String) throws(UsageError) -> [UInt8] {
+        guard text.hasPrefix("@") else { return Array(text.utf8) }
+        return try Files.read(String(text.dropFirst()), for: flag)
+    }
+
+    /// `Authorization: Basic …`; nil without `-u`. No message contains the password.
+    func authorization() throws(UsageError) -> String? {
+        guard let user else { return nil }
+        guard let colon = user.firstIndex(of: ":"), colon > user.startIndex else {
+            throw UsageError("--user has no password: write USER:PASSWORD, or USER: for an empty one")
+        }
+        guard user.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
+            throw UsageError("--user has a control character: RFC 7617 allows none")
+        }
+        return "Authorization: Basic \(Base64.encode(Array(user.utf8)))"
     }
 }

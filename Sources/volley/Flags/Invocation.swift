@@ -41,7 +41,7 @@ struct Invocation: Sendable {
         }
         if let text = command.linger {
             guard metricsPort != nil else { throw UsageError("--linger is about scrapes: use it with --prometheus") }
-            linger = try Quantity.time(text, for: "--linger", allowingZero: true)
+            linger = try UInt64(time: text, for: "--linger", allowingZero: true)
         }
         abortsOnFail = command.abortOnFail
         guard !abortsOnFail || !load.thresholds.isEmpty else {
@@ -71,7 +71,7 @@ struct Invocation: Sendable {
     }
 
     private static func interval(_ text: String) throws(UsageError) -> UInt64 {
-        let length = try Quantity.time(text, for: "--interval")
+        let length = try UInt64(time: text, for: "--interval")
         // In shorter intervals, the ticks that end them would be late by as much as they measure.
         guard length >= 100_000_000 else {
             throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")

@@ -36,293 +36,69 @@ struct LoadCommand: ParsableCommand {
         version: "volley \(PackageVersion.text)"
     )
 
-    @Argument(help: ArgumentHelp("What to request, such as https://127.0.0.1:8443/path.", valueName: "URL"))
-    var url: String?
-
-    @Flag(
-        name: .customLong("self"),
-        help: "Test volley's own server. Without a URL that is so, but --fail-if and --search-max want it said."
-    )
-    var ownServer = false
-
-    @Option(
-        name: [.customShort("c", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Connections of all threads together, from 1 to 1M; with a rate, the most that are opened. (default: "
-                + "10, with a rate 256; at most -n)",
-            valueName: "N"
-        )
-    )
-    var connections: String?
-
-    @Option(
-        name: [.customShort("t", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Threads, each with an event loop of its own, from 1 to 1,024. (default: 2, at most -c)",
-            valueName: "N"
-        )
-    )
-    var threads: String?
-
+    @Argument(help: .of("url")) var url: String?
+    @Flag(name: .customLong("self"), help: .of("self")) var ownServer = false
+    @Option(name: [.customShort("c", allowingJoined: true), .long], help: .of("connections")) var connections: String?
+    @Option(name: [.customShort("t", allowingJoined: true), .long], help: .of("threads")) var threads: String?
     @Option(
         name: [.customShort("d", allowingJoined: true), .customShort("z", allowingJoined: true), .long],
-        help: ArgumentHelp("How long to measure, at most 744h. (default: 10s, without -n)", valueName: "TIME")
-    )
-    var duration: String?
-
-    @Option(
-        name: [.customShort("n", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "How many requests to send, all threads together; with -d, the run ends with the first of both.",
-            valueName: "N"
-        )
-    )
-    var requests: String?
-
+        help: .of("duration")
+    ) var duration: String?
+    @Option(name: [.customShort("n", allowingJoined: true), .long], help: .of("requests")) var requests: String?
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "A header field for each request; as in curl, 'Name;' has no value, and 'Name:' leaves volley's own "
-                + "field out; repeatable.",
-            valueName: "'Name: value'"
-        )
-    )
-    var header: [String] = []
-
-    @Flag(
-        name: [.customShort("L"), .long],
-        help: "Report ten percentiles of the latencies, from 10 % to 99.999 %, their mean and deviation."
-    )
-    var latency = false
-
-    @Option(
-        name: [.customShort("T", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "The limit of a connect, and of a request until its response has ended, at most 744h. (default: 2s, "
-                + "with --stream none)",
-            valueName: "TIME"
-        )
-    )
-    var timeout: String?
-
+        help: .of("header")
+    ) var header: [String] = []
+    @Flag(name: [.customShort("L"), .long], help: .of("latency")) var latency = false
+    @Option(name: [.customShort("T", allowingJoined: true), .long], help: .of("timeout")) var timeout: String?
     @Option(
         name: [.customShort("m", allowingJoined: true), .customShort("X", allowingJoined: true), .long],
-        help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "METHOD")
-    )
-    var method: String?
+        help: .of("method")
+    ) var method: String?
+    @Option(parsing: .unconditional, help: .of("body")) var body: String?
+    @Option(help: .of("body-file")) var bodyFile: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The content of each request.", valueName: "TEXT")
-    )
-    var body: String?
+    @OptionGroup(title: "What each request carries") var content: ContentFlags
 
-    @Option(help: ArgumentHelp("A file with the content of each request, at most 256 MiB.", valueName: "FILE"))
-    var bodyFile: String?
+    @Option(help: .of("pipeline")) var pipeline = "1"
+    @Option(help: .of("warmup")) var warmup: String?
+    @Option(help: .of("connect-rate")) var connectRate: String?
+    @Option(help: .of("close")) var close: String?
+    @Option(help: .of("source-address")) var sourceAddress: [String] = []
+    @Option(help: .of("unix-socket")) var unixSocket: String?
+    @Option(help: .of("connect-to")) var connectTo: [String] = []
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: .of("ipv4")) var ipv4 = false
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: .of("ipv6")) var ipv6 = false
+    @Option(name: [.customShort("x", allowingJoined: true), .long], help: .of("proxy")) var proxy: String?
 
-    @OptionGroup(title: "What each request carries")
-    var content: ContentFlags
+    @OptionGroup(title: "What is requested") var what: InputFlags
 
-    @Option(
-        help: ArgumentHelp(
-            "How many requests are under way on each connection (RFC 9112 §9.3.2), from 1 to 1,024.",
-            valueName: "N"
-        )
-    )
-    var pipeline = "1"
+    @OptionGroup(title: "WebSockets") var webSocket: WebSocketFlags
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to load the server before measuring; no figure includes this time. (default: 0)",
-            valueName: "TIME"
-        )
-    )
-    var warmup: String?
+    @OptionGroup(title: "When requests are sent") var pace: PaceFlags
 
-    @Option(
-        help: ArgumentHelp(
-            "The most connections that are opened a second, all threads together, at most 1G. (default: no limit)",
-            valueName: "N[/s]",
-            visibility: .hidden
-        )
-    )
-    var connectRate: String?
+    @OptionGroup(title: "Limits of connections") var limits: ConnectionFlags
 
-    @Option(
-        help: ArgumentHelp(
-            "Open a new connection for each request, and end it by FIN or RST. (default: keep connections)",
-            valueName: "fin|rst"
-        )
-    )
-    var close: String?
+    @OptionGroup(title: "TLS") var security: SecurityFlags
 
-    @Option(
-        help: ArgumentHelp(
-            "Addresses of this machine to connect from, in turn: a comma list, with CIDR blocks, at most 65,536; "
-                + "repeatable. (default: the kernel chooses)",
-            valueName: "LIST",
-            visibility: .hidden
-        )
-    )
-    var sourceAddress: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Connect to a unix socket in the place of the URL's host; @NAME is an abstract one.",
-            valueName: "PATH"
-        )
-    )
-    var unixSocket: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "For the first host and port connect to the second, as in curl; repeatable.",
-            valueName: "HOST:PORT:HOST:PORT"
-        )
-    )
-    var connectTo: [String] = []
-
-    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Look names up in IPv4 only.")
-    var ipv4 = false
-
-    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Look names up in IPv6 only.")
-    var ipv6 = false
-
-    @Option(
-        name: [.customShort("x", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it requires "
-                + "them. (default: what "
-                + "http_proxy, https_proxy, all_proxy and no_proxy say, for another machine; '' for none)",
-            valueName: "URL"
-        )
-    )
-    var proxy: String?
-
-    @OptionGroup(title: "What is requested")
-    var what: InputFlags
-
-    @OptionGroup(title: "WebSockets")
-    var webSocket: WebSocketFlags
-
-    @OptionGroup(title: "When requests are sent")
-    var pace: PaceFlags
-
-    @OptionGroup(title: "Limits of connections")
-    var limits: ConnectionFlags
-
-    @OptionGroup(title: "TLS")
-    var security: SecurityFlags
-
-    @Option(
-        help: ArgumentHelp(
-            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log), "
-                + "requests (a line each), "
-                + "markdown, junit or github (annotations, and the step's summary), to standard output or a file; "
-                + "repeatable. "
-                + "(default: text)",
-            valueName: "FORMAT[=FILE]"
-        )
-    )
-    var format: [String] = []
-
-    @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp(
-            "The file of the first --format without one that its name allows, or of a report in the format of its "
-                + "suffix: .json, .html, .csv, "
-                + ".hlog, .hgrm, .md, .xml (JUnit), .txt; repeatable.",
-            valueName: "FILE"
-        )
-    )
-    var output: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Run part I, counted from 0, of N parts: its share of connections, requests and rate. In a Kubernetes "
-                + "Indexed Job "
-                + "write /N: JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
-            valueName: "I/N"
-        )
-    )
-    var shard: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Start at this time, in seconds since 1970, so that all parts of a run start at once. (default: at once)",
-            valueName: "SECONDS",
-            visibility: .hidden
-        )
-    )
-    var startAt: String?
-
-    @Option(
-        name: .customLong("repeat"),
-        help: ArgumentHelp(
-            "How many times to make the run, from 1 to 1,000; the report combines them all, and says how far "
-                + "they differ.",
-            valueName: "N"
-        )
-    )
-    var repeats = "1"
-
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; of each stretch "
-                + "of the run: "
-                + "'p99>50ms over 30s'; repeatable.",
-            valueName: "CONDITION"
-        )
-    )
-    var failIf: [String] = []
-
-    @Flag(help: "End the run as soon as a condition of --fail-if holds, once a second was measured.")
-    var abortOnFail = false
-
-    @Option(
-        help: ArgumentHelp("How long an interval in csv, hlog, json and html lasts, at least 100ms.", valueName: "TIME")
-    )
-    var interval = LoadCommand.usualInterval
+    @Option(help: .of("format")) var format: [String] = []
+    @Option(name: [.customShort("o"), .long], help: .of("output")) var output: [String] = []
+    @Option(help: .of("shard")) var shard: String?
+    @Option(help: .of("start-at")) var startAt: String?
+    @Option(name: .customLong("repeat"), help: .of("repeat")) var repeats = "1"
+    @Option(parsing: .unconditionalSingleValue, help: .of("fail-if")) var failIf: [String] = []
+    @Flag(help: .of("abort-on-fail")) var abortOnFail = false
+    @Option(help: .of("interval")) var interval = LoadCommand.usualInterval
     static let usualInterval = "1s"
 
-    @Option(
-        help: ArgumentHelp(
-            "Serve the counts so far under /metrics at this port, in Prometheus' text format; 0 takes any free port.",
-            valueName: "PORT"
-        )
-    )
-    var prometheus: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Push the counts so far to an OpenTelemetry collector, each --interval and at the end (OTLP/HTTP, JSON).",
-            valueName: "URL"
-        )
-    )
-    var otlp: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait after the end for one more scrape of --prometheus. (default: 0)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var linger: String?
-
-    @Flag(help: "Draw rate and latency on the terminal while the run goes on.")
-    var live = false
-
-    @Flag(help: "Show no progress line.")
-    var noProgress = false
-
-    @Flag(name: [.customShort("q"), .long], help: "Write only errors to standard error: no progress line, no notes.")
-    var quiet = false
-
-    @Flag(help: ArgumentHelp("Print the JSON report's schema and end.", visibility: .hidden))
-    var schema = false
+    @Option(help: .of("prometheus")) var prometheus: String?
+    @Option(help: .of("otlp")) var otlp: String?
+    @Option(help: .of("linger")) var linger: String?
+    @Flag(help: .of("live")) var live = false
+    @Flag(help: .of("no-progress")) var noProgress = false
+    @Flag(name: [.customShort("q"), .long], help: .of("quiet")) var quiet = false
+    @Flag(help: .of("schema")) var schema = false
 
     /// Whether each user keeps cookies: because of --cookies, or because a file of cookies is given.
     var keepsCookies: Bool { what.cookies || content.cookies.count < content.cookie.count }
@@ -336,20 +112,51 @@ extension LoadCommand {
     func checkRaw() throws(UsageError) {
         guard !what.raw.isEmpty else { return }
         guard url != nil else { throw UsageError("--raw needs a URL: it names the server") }
-        let others =
-            [
-                ("-m", method != nil), ("-H", !header.isEmpty), ("--body", body != nil),
-                ("--body-file", bodyFile != nil),
-                ("--form", !what.form.isEmpty), ("--user", content.user != nil), ("--cookie", !content.cookie.isEmpty),
-                ("--cookies", what.cookies), ("--redirects", what.redirects != nil), ("--input", !what.input.isEmpty),
-                ("--scenario", what.scenario != nil), ("--replay", what.replay != nil),
-                ("--pipeline", pipeline != "1"), ("--retry", limits.retry),
-                ("--close", close != nil), ("--requests-per-connection", limits.requestsPerConnection != nil),
-                ("--handshake-only", security.handshakeOnly), ("--websocket", webSocket.isWanted(url)),
-            ] + content.contents
-        if let flag = others.first(where: \.1)?.0 {
-            throw UsageError("\(flag) and --raw exclude each other: the octets of the files are all that is sent")
-        }
+        let others = [
+            "-m", "-H", "--body", "--body-file", "--form", "--user", "--cookie", "--cookies", "--redirects", "--input",
+            "--scenario", "--replay", "--pipeline", "--retry", "--close", "--requests-per-connection",
+            "--handshake-only", "--websocket", "--data", "--json",
+        ]
+        try given.refuse(others, "and --raw exclude each other: the octets of the files are all that is sent")
+    }
+
+    /// The flags that are given, of those that other flags may exclude.
+    var given: Set<String> {
+        let texts: [(String, String?)] = [
+            ("-m", method), ("--body", body), ("--body-file", bodyFile), ("-c", connections), ("-d", duration),
+            ("-n", requests), ("--warmup", warmup), ("--close", close), ("--shard", shard), ("--start-at", startAt),
+            ("--prometheus", prometheus), ("--linger", linger), ("--otlp", otlp), ("--user", content.user),
+            ("--redirects", what.redirects), ("--scenario", what.scenario), ("--replay", what.replay),
+            ("--order", what.order), ("--stream", what.stream), ("--expect-status", what.expectStatus),
+            ("--message", webSocket.message), ("--message-size", webSocket.messageSize), ("--rate", pace.rate),
+            ("--search-max", pace.searchMax), ("--think", pace.think), ("--drain", pace.drain), ("--spin", pace.spin),
+            ("--max-lag", pace.maxLag), ("--arrivals", pace.arrivals), ("--idle-timeout", limits.idleTimeout),
+            ("--first-byte-timeout", limits.firstByteTimeout), ("--connection-age", limits.connectionAge),
+            ("--requests-per-connection", limits.requestsPerConnection), ("--cacert", security.cacert),
+            ("--capath", security.capath), ("--cert", security.cert), ("--key", security.key),
+            ("--pass", security.password), ("--sni", security.sni), ("--tls-min", security.tlsMin),
+            ("--tls-max", security.tlsMax), ("--ciphers", security.ciphers),
+            ("--tls13-ciphers", security.tls13Ciphers),
+        ]
+        let lists: [(String, [String])] = [
+            ("-H", header), ("--form", what.form), ("--cookie", content.cookie), ("--input", what.input),
+            ("--data", content.data), ("--json", content.json), ("--stage", pace.stage), ("--format", format),
+            ("-o", output), ("--fail-if", failIf), ("--limit-rate", limits.limitRate),
+            ("--expect-header", what.expectHeader),
+        ]
+        let choices: [(String, Bool)] = [
+            ("--cookies", keepsCookies), ("--pipeline", pipeline != "1"), ("--retry", limits.retry),
+            ("--template", what.template), ("--websocket", webSocket.isWanted(url)),
+            ("--binary", webSocket.binary), ("--expect-echo", webSocket.expectEcho),
+            ("--stage with connections", pace.crowdPeak != nil), ("--latency", latency), ("--live", live),
+            ("--interval", interval != Self.usualInterval), ("--abort-on-fail", abortOnFail),
+            ("--repeat", repeats != "1"), ("--schema", schema), ("--no-resume", security.noResume),
+            ("--handshake-only", security.handshakeOnly),
+        ]
+        return Set(
+            texts.filter { $0.1 != nil }.map(\.0) + lists.filter { !$0.1.isEmpty }.map(\.0)
+                + choices.filter(\.1).map(\.0)
+        )
     }
 }
 

@@ -18,7 +18,7 @@ extension LoadOptions {
                 try InputFormat.read(command.what.input)
             }
         let target = try Self.target(command, input, &slots)
-        let sockets = try WebSocketOptions(command, &slots)
+        let sockets = try Self.webSocket(command, &slots)
         self.init(target, try Self.request(command, target, &slots))
         (inputs, webSocket) = (input, sockets)
         names = .flags
@@ -36,26 +36,27 @@ extension LoadOptions {
         (connections, threads) = try Self.crowd(command, requests: requests)
         security = try SecurityOptions(
             command.security,
+            given: command.given,
             isSecure: isSecure,
             throughSecureProxy: proxy?.kind == .https,
             connections: connections
         )
-        stream = try StreamOptions(command.what)
+        stream = try command.what.streamOptions()
         timeout =
-            try command.timeout.map { text throws(UsageError) in try Quantity.time(text, for: "--timeout") }
-            ?? (stream == nil ? 2_000_000_000 : Quantity.longest)
+            try command.timeout.map { text throws(UsageError) in try UInt64(time: text, for: "--timeout") }
+            ?? (stream == nil ? 2_000_000_000 : LoadOptions.longest)
         warmup =
             try command.warmup.map { text throws(UsageError) in
-                try Quantity.time(text, for: "--warmup", allowingZero: true)
+                try UInt64(time: text, for: "--warmup", allowingZero: true)
             } ?? 0
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
-        try setConnections(command.limits)
+        try setConnections(command.limits, given: command.given)
         sources = try Self.sources(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
-        for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
+        for rule in command.connectTo { connectTo.append(try Self.connectToRule(rule)) }
         family = try Self.family(command)
         showsDistribution = command.latency
         for condition in command.failIf { thresholds.append(try Threshold(condition)) }
@@ -102,13 +103,13 @@ extension LoadOptions {
 
     /// Reads `-d` and `-n`: the run ends with the first of both. Without either it lasts ten seconds, as in wrk.
     private static func length(_ command: LoadCommand) throws(UsageError) -> (UInt64?, UInt64?) {
-        let requests = try command.requests.map { text throws(UsageError) in try Quantity.count(text, for: "-n") }
+        let requests = try command.requests.map { text throws(UsageError) in try UInt64(count: text, for: "-n") }
         guard command.duration != nil || requests == nil else { return (nil, requests) }
-        return (try Quantity.time(command.duration ?? "10s", for: "-d"), requests)
+        return (try UInt64(time: command.duration ?? "10s", for: "-d"), requests)
     }
 
     static func count(_ text: String, for flag: String, limit: UInt64) throws(UsageError) -> Int {
-        let value = try Quantity.count(text, for: flag)
+        let value = try UInt64(count: text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
     }
@@ -117,7 +118,7 @@ extension LoadOptions {
     private static func connectRate(_ text: String?) throws(UsageError) -> UInt64? {
         guard let text else { return nil }
         let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
-        let rate = try Quantity.count(number, for: "--connect-rate")
+        let rate = try UInt64(count: number, for: "--connect-rate")
         // The time between two connects is a whole number of nanoseconds.
         guard rate <= 1_000_000_000 else {
             throw UsageError("--connect-rate \(quoted(text)) is too high: at most 1G/s")
@@ -207,17 +208,10 @@ extension LoadOptions {
     /// Refuses flags about requests where no request is sent.
     private func checkHandshakes(_ command: LoadCommand) throws(UsageError) {
         let ofRequests =
-            [
-                ("-m", command.method != nil), ("-H", !command.header.isEmpty), ("--body", command.body != nil),
-                ("--body-file", command.bodyFile != nil), ("--pipeline", pipeline > 1),
-                ("--user", command.content.user != nil),
-                ("--cookie", !command.content.cookie.isEmpty),
-            ] + command.content.contents
-        if let flag = ofRequests.first(where: \.1)?.0 {
-            throw UsageError(
-                "\(flag) says how to request, and --handshake-only requests nothing: leave one of them out"
-            )
-        }
+            ["-m", "-H", "--body", "--body-file"] + (pipeline > 1 ? ["--pipeline"] : [])
+            + ["--user", "--cookie", "--data", "--json"]
+        let words = "says how to request, and --handshake-only requests nothing: leave one of them out"
+        try command.given.refuse(ofRequests, words)
     }
 
     /// The address family that the command line requires of a source address.
@@ -313,12 +307,7 @@ extension LoadOptions {
         _ target: TargetURL?,
         _ slots: inout TemplateSlots
     ) throws(UsageError) -> RequestDescription {
-        let bodies =
-            [
-                ("--body", command.body != nil), ("--body-file", command.bodyFile != nil),
-                ("--form", !command.what.form.isEmpty),
-            ] + command.content.contents
-        let given = bodies.filter(\.1).map(\.0)
+        let given = ["--body", "--body-file", "--form", "--data", "--json"].filter(command.given.contains)
         guard given.count <= 1 else {
             throw UsageError("\(given[0]) and \(given[1]) exclude each other: a request has one content")
         }

@@ -3,90 +3,15 @@ import UncurlLoad
 
 /// The text of the flags about the times of requests.
 struct PaceFlags: ParsableArguments {
-    @Option(
-        name: [.customShort("R", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Requests a second of all threads together, at most 1G: 1000, 2.5k, 0.2, 90/m, 100/h. The latency then "
-                + "begins when each was due. (default: as fast as answers come)",
-            valueName: "RATE"
-        )
-    )
-    var rate: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Rates one after the other, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. "
-                + "Without a rate, numbers of "
-                + "connections: 30s@100c,1m@500c,linear; repeatable.",
-            valueName: "TIME@RATE[,…]"
-        )
-    )
-    var stage: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "With a rate: requests come due at equal distances, or by chance as in a Poisson process. (default: even)",
-            valueName: "even|poisson",
-            visibility: .hidden
-        )
-    )
-    var arrivals: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Find the highest rate that keeps a goal such as 'p99<20ms,errors<0.1%', by runs of -d each; the "
-                + "first has the rate of --rate. (default rate: 1000)",
-            valueName: "GOAL"
-        )
-    )
-    var searchMax: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Without a rate: how long a connection rests after an answer: 100ms, evenly 50ms-150ms, or exp:100ms "
-                + "(exponential, that mean). (default: 0)",
-            valueName: "TIME"
-        )
-    )
-    var think: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait for late answers after the end. (default: 1s with a rate, otherwise 0)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var drain: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Poll for this time before each request is due, such as 50us, instead of sleeping: requests leave more "
-                + "punctually, and each thread occupies a core. (default: 0)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var spin: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "With a rate: how far volley's own lateness may move a percentile before the run is invalid. "
-                + "(default: 1ms)",
-            valueName: "TIME",
-            visibility: .hidden
-        )
-    )
-    var maxLag: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The seed of all random choices, a whole number: the same seed makes the same choices. (default: 1)",
-            valueName: "N",
-            visibility: .hidden
-        )
-    )
-    var seed: String?
+    @Option(name: [.customShort("R", allowingJoined: true), .long], help: .of("rate")) var rate: String?
+    @Option(help: .of("stage")) var stage: [String] = []
+    @Option(help: .of("arrivals")) var arrivals: String?
+    @Option(help: .of("search-max")) var searchMax: String?
+    @Option(help: .of("think")) var think: String?
+    @Option(help: .of("drain")) var drain: String?
+    @Option(help: .of("spin")) var spin: String?
+    @Option(help: .of("max-lag")) var maxLag: String?
+    @Option(help: .of("seed")) var seed: String?
 
     /// Whether the requests have a schedule.
     var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && crowdPeak == nil }
@@ -94,7 +19,7 @@ struct PaceFlags: ParsableArguments {
     /// The most connections of any stage; nil unless the stages are numbers of connections. Malformed stages are
     /// reported later.
     var crowdPeak: UInt64? {
-        if case .connections(let crowd)? = try? StagePlan(stage) { crowd.peak } else { nil }
+        (try? StagePlan(stage))?.crowd?.peak
     }
 
     /// The search and its first rate; nil where none is wanted.
@@ -140,24 +65,21 @@ extension LoadOptions {
     private mutating func setRate(_ text: String) throws(UsageError) {
         let rate = try Rate(text, for: "--rate")
         // A run that only `-n` ends has no duration, so the profile lasts as long as any run may.
-        let profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)
+        let profile = LoadProfile(rate: rate, duration: duration ?? LoadOptions.longest)
         guard profile.count > 0 else { throw UsageError("--rate: no request comes due") }
         self.profile = profile
     }
 
     private mutating func setStages(_ texts: [String]) throws(UsageError) {
-        switch try StagePlan(texts) {
-        case .rates(let profile): (self.profile, duration) = (profile, profile.duration)
-        case .connections(let crowd):
-            (self.crowd, duration) = (crowd, crowd.duration)
-            guard requests == nil else {
-                throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
-            }
-            guard pipeline == 1, work == .requests else {
-                throw UsageError(
-                    "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
-                )
-            }
+        let plan = try StagePlan(texts)
+        (profile, crowd, duration) = (plan.profile, plan.crowd, plan.profile?.duration ?? plan.crowd?.duration)
+        guard crowd == nil || requests == nil else {
+            throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
+        }
+        guard crowd == nil || pipeline == 1 && work == .requests else {
+            throw UsageError(
+                "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
+            )
         }
     }
 
@@ -173,18 +95,18 @@ extension LoadOptions {
 
     private mutating func setTimes(_ flags: PaceFlags, isScheduled: Bool) throws(UsageError) {
         drain = isScheduled ? 1_000_000_000 : 0
-        if let text = flags.drain { drain = try Quantity.time(text, for: "--drain", allowingZero: true) }
+        if let text = flags.drain { drain = try UInt64(time: text, for: "--drain", allowingZero: true) }
         if let text = flags.spin {
             guard isScheduled || think != nil else {
                 throw UsageError(
                     "--spin is for requests that are due at an instant: use it with --rate, --stage or --think"
                 )
             }
-            spin = try Quantity.time(text, for: "--spin", allowingZero: true)
+            spin = try UInt64(time: text, for: "--spin", allowingZero: true)
         }
         if let text = flags.maxLag {
             guard isScheduled else { throw UsageError("--max-lag is about a schedule: use it with --rate or --stage") }
-            maxLag = try Quantity.time(text, for: "--max-lag", allowingZero: true)
+            maxLag = try UInt64(time: text, for: "--max-lag", allowingZero: true)
         }
     }
 }

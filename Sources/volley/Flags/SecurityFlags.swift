@@ -5,76 +5,19 @@ import UncurlTLS
 
 /// The text of the flags about TLS. ``SecurityOptions`` reads them.
 struct SecurityFlags: ParsableArguments {
-    @Flag(
-        name: [.customShort("k"), .long],
-        help: "Accept any certificate of the server and of an https proxy. With http it changes nothing."
-    )
-    var insecure = false
-
-    @Option(
-        help: ArgumentHelp(
-            "A file with the certificates of trusted authorities in PEM, in place of the system's.",
-            valueName: "FILE"
-        )
-    )
-    var cacert: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "A directory of such files; with --cacert, both are used.",
-            valueName: "DIR",
-            visibility: .hidden
-        )
-    )
-    var capath: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The client's certificate in PEM, or with its key in PKCS #12, at most 1 MiB.",
-            valueName: "FILE"
-        )
-    )
-    var cert: String?
-
-    @Option(
-        help: ArgumentHelp("The private key of --cert in PEM, where it is not in the same file.", valueName: "FILE")
-    )
-    var key: String?
-
-    @Option(
-        name: .customLong("pass"),
-        parsing: .unconditional,
-        help: ArgumentHelp("The password of the private key.", valueName: "TEXT")
-    )
-    var password: String?
-
-    @Option(
-        help: ArgumentHelp("The server name to send and to verify instead of the URL's host.", valueName: "NAME")
-    )
-    var sni: String?
-
-    @Option(help: ArgumentHelp("The oldest TLS version. (default: 1.2)", valueName: "1.2|1.3"))
-    var tlsMin: String?
-
-    @Option(help: ArgumentHelp("The newest TLS version. (default: 1.3)", valueName: "1.2|1.3"))
-    var tlsMax: String?
-
-    @Option(
-        help: ArgumentHelp("Cipher suites for TLS 1.2, in OpenSSL's notation.", valueName: "LIST", visibility: .hidden)
-    )
-    var ciphers: String?
-
-    @Option(
-        name: .customLong("tls13-ciphers"),
-        help: ArgumentHelp("Cipher suites for TLS 1.3, in OpenSSL's notation.", valueName: "LIST", visibility: .hidden)
-    )
-    var tls13Ciphers: String?
-
-    @Flag(help: "Make a full handshake for every connection; resume no session.")
-    var noResume = false
-
-    @Flag(help: "Only connect, make the TLS handshake and close again: send no request.")
-    var handshakeOnly = false
+    @Flag(name: [.customShort("k"), .long], help: .of("insecure")) var insecure = false
+    @Option(help: .of("cacert")) var cacert: String?
+    @Option(help: .of("capath")) var capath: String?
+    @Option(help: .of("cert")) var cert: String?
+    @Option(help: .of("key")) var key: String?
+    @Option(name: .customLong("pass"), parsing: .unconditional, help: .of("pass")) var password: String?
+    @Option(help: .of("sni")) var sni: String?
+    @Option(help: .of("tls-min")) var tlsMin: String?
+    @Option(help: .of("tls-max")) var tlsMax: String?
+    @Option(help: .of("ciphers")) var ciphers: String?
+    @Option(name: .customLong("tls13-ciphers"), help: .of("tls13-ciphers")) var tls13Ciphers: String?
+    @Flag(help: .of("no-resume")) var noResume = false
+    @Flag(help: .of("handshake-only")) var handshakeOnly = false
 }
 
 extension SecurityFlags {
@@ -130,15 +73,28 @@ extension SecurityFlags {
 
 extension SecurityOptions {
     /// - Parameters:
+    ///   - given: the flags that are given.
     ///   - isSecure: whether the target uses TLS.
     ///   - connections: the number of connections that may reconnect at once, each with a ticket of its own.
     init(
         _ flags: SecurityFlags,
+        given: Set<String>,
         isSecure: Bool,
         throughSecureProxy hasProxy: Bool,
         connections: Int
     ) throws(UsageError) {
-        try flags.check(isSecure: isSecure, throughSecureProxy: hasProxy)
+        // Flags without effect. As in curl, --insecure may stand before any URL: it asks for nothing that http lacks.
+        let ofTarget = [
+            "--cert", "--key", "--pass", "--sni", "--tls-min", "--tls-max", "--ciphers", "--tls13-ciphers",
+            "--no-resume", "--handshake-only",
+        ]
+        if !isSecure {
+            let words = "is about TLS with the target, which speaks none: use an https URL, or leave it out"
+            try given.refuse((hasProxy ? [] : ["--cacert", "--capath"]) + ofTarget, words)
+        }
+        if flags.insecure, let flag = flags.rootFlags {
+            throw UsageError("--insecure and \(flag) exclude each other: trust any certificate, or those authorities")
+        }
         var base = TLSConfiguration()
         base.verifiesServers = !flags.insecure
         let rootFlags: String?
@@ -193,27 +149,7 @@ extension SecurityOptions {
 }
 
 extension SecurityFlags {
-    /// Refuses flags that have no effect.
-    fileprivate func check(isSecure: Bool, throughSecureProxy: Bool) throws(UsageError) {
-        // As in curl, --insecure may stand before any URL: it asks for nothing that http lacks.
-        let ofBoth = [("--cacert", cacert != nil), ("--capath", capath != nil)]
-        let ofTarget = [
-            ("--cert", cert != nil), ("--key", key != nil), ("--pass", password != nil), ("--sni", sni != nil),
-            ("--tls-min", tlsMin != nil), ("--tls-max", tlsMax != nil), ("--ciphers", ciphers != nil),
-            ("--tls13-ciphers", tls13Ciphers != nil), ("--no-resume", noResume), ("--handshake-only", handshakeOnly),
-        ]
-        let idle = isSecure ? [] : throughSecureProxy ? ofTarget : ofBoth + ofTarget
-        if let flag = idle.first(where: \.1)?.0 {
-            throw UsageError(
-                "\(flag) is about TLS with the target, which speaks none: use an https URL, or leave it out"
-            )
-        }
-        if insecure, let flag = rootFlags {
-            throw UsageError("--insecure and \(flag) exclude each other: trust any certificate, or those authorities")
-        }
-    }
-
-    private var rootFlags: String? {
+    fileprivate var rootFlags: String? {
         let given = [cacert.map { "--cacert \(quoted($0))" }, capath.map { "--capath \(quoted($0))" }]
         let text = given.compactMap(\.self).joined(separator: " and ")
         return text.isEmpty ? nil : text

@@ -5,25 +5,13 @@ import UncurlText
 extension RequestInput {
     static func curl(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
-        var shell = ShellWords(bytes)
-        while let (words, line) = try next(&shell, file) {
-            let place = InputPlace(file: file, line: line)
+        var shell = ShellWords(bytes, file)
+        while let (words, place) = try shell.next() {
             let command = String(decoding: words.first ?? [], as: UTF8.self)
             guard command.isSame(as: "curl") else { throw place.problem("\(quoted(command)) is not curl") }
             for draft in try CurlLine(Array(words.dropFirst()), place).drafts() { try input.add(draft) }
         }
         return input
-    }
-
-    private static func next(
-        _ shell: inout ShellWords,
-        _ file: String
-    ) throws(UsageError) -> (words: [[UInt8]], line: Int)? {
-        do throws(ShellWords.Problem) {
-            return try shell.next()
-        } catch {
-            throw InputPlace(file: file, line: error.line).problem(error.text)
-        }
     }
 }
 
@@ -197,7 +185,7 @@ private struct CurlLine {
     private func literal(_ url: String) throws(UsageError) -> String {
         guard !isLiteral, url.utf8.contains(where: Self.isOfPattern) else { return url }
         let bytes = Array(url.utf8)
-        let start = WrittenURL.pathStart(bytes)
+        let start = RequestInput.pathStart(bytes)
         let (backslash, bracket, brace) = (UInt8(ascii: "\\"), UInt8(ascii: "["), UInt8(ascii: "{"))
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count)
@@ -230,7 +218,7 @@ private struct CurlLine {
             : data == nil || isQuery ? [] : ["Content-Type: application/x-www-form-urlencoded"]
         // All URLs of a command share them.
         let headers = written.adding(others.map { "\($0.name): \($0.value)" } + fields)
-        let query = isQuery ? data.map { WrittenURL.encoded(query: $0) } : nil
+        let query = isQuery ? data.map { RequestInput.encoded(query: $0) } : nil
         let shared = headers.reduce(query?.utf8.count ?? 0) { $0 + $1.utf8.count + 2 }
         guard urls.count * shared <= Self.mostOctets else {
             throw place.problem("\(urls.count) URLs share \(shared) bytes of fields and query: use fewer URLs")
@@ -239,10 +227,10 @@ private struct CurlLine {
         for url in urls {
             let address = String(url.prefix(before: "#"))
             guard !address.isEmpty else { throw place.problem("\(quoted(url)) is no URL but a fragment") }
-            let url = try literal(WrittenURL.isComplete(address) ? address : "http://" + address)
+            let url = try literal(RequestInput.isComplete(address) ? address : "http://" + address)
             var draft = RequestDraft(url: url, headers: headers, place: place)
             draft.leftOut = written.names
-            draft.url = WrittenURL.encoded(url, keepingPlaceholders: true)
+            draft.url = RequestInput.encoded(url, keepingPlaceholders: true)
             if let query {
                 draft.url += (url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query
             } else {
@@ -258,22 +246,21 @@ private struct CurlLine {
 /// Splits command lines as a POSIX shell does: words, quotes, backslashes, `$'…'` and comments. Words are octets. Texts
 /// that a shell would expand are errors.
 struct ShellWords {
-    /// Why a text is not a command line, and in which line.
-    struct Problem: Error, Hashable {
-        let line: Int
-        let text: String
-    }
-
     private static let (feed, backslash, apostrophe) = (UInt8(ascii: "\n"), UInt8(ascii: "\\"), UInt8(ascii: "'"))
 
     private let bytes: [UInt8]
+    private let file: String
     private var position = 0
     private var line = 1
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], _ file: String) { (self.bytes, self.file) = (bytes, file) }
 
-    /// The words of the next command and the line that it begins in; nil at the end.
-    mutating func next() throws(Problem) -> (words: [[UInt8]], line: Int)? {
+    private func place(_ line: Int) -> InputPlace { InputPlace(file: file, line: line) }
+
+    private func problem(_ text: String) -> UsageError { place(line).problem(text) }
+
+    /// The words of the next command and the place where it begins; nil at the end.
+    mutating func next() throws(UsageError) -> (words: [[UInt8]], place: InputPlace)? {
         var words: [[UInt8]] = []
         var start = line
         while let byte = peek {
@@ -281,7 +268,7 @@ struct ShellWords {
             case UInt8(ascii: " "), UInt8(ascii: "\t"): position += 1
             case _ where isNewline(position), UInt8(ascii: ";"):
                 advance()
-                if !words.isEmpty { return (words, start) }
+                if !words.isEmpty { return (words, place(start)) }
             case UInt8(ascii: "#") where words.isEmpty || isBehindBlank:
                 while peek != nil, !isNewline(position) { position += 1 }
             case Self.backslash where isNewline(position + 1):
@@ -292,7 +279,7 @@ struct ShellWords {
                 words.append(try word())
             }
         }
-        return words.isEmpty ? nil : (words, start)
+        return words.isEmpty ? nil : (words, place(start))
     }
 
     private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -316,7 +303,7 @@ struct ShellWords {
         position += 1
     }
 
-    private mutating func word() throws(Problem) -> [UInt8] {
+    private mutating func word() throws(UsageError) -> [UInt8] {
         var word: [UInt8] = []
         while let byte = peek, !isAtBlank, byte != UInt8(ascii: ";") {
             switch byte {
@@ -324,13 +311,13 @@ struct ShellWords {
             case UInt8(ascii: "\""): word += try quoted { $0.escapedInQuotes() }
             case UInt8(ascii: "$") where bytes[(position + 1)...].first == Self.apostrophe:
                 position += 1
-                word += try quoted { (shell: inout ShellWords) throws(Problem) in try shell.escapedBehindDollar() }
+                word += try quoted { (shell: inout ShellWords) throws(UsageError) in try shell.escapedBehindDollar() }
             case _ where Self.isSpecial(byte):
                 let character = Unicode.Scalar(byte)
-                throw Problem(line: line, text: "\(character) means something to a shell: put it in single quotes")
+                throw problem("\(character) means something to a shell: put it in single quotes")
             case Self.backslash:
                 position += 1
-                guard let next = peek else { throw Problem(line: line, text: "nothing follows a backslash") }
+                guard let next = peek else { throw problem("nothing follows a backslash") }
                 if !isNewline(position) { word.append(next) }
                 advance()
             default:
@@ -350,8 +337,8 @@ struct ShellWords {
 
     /// - Parameter escaped: reads what follows a backslash. Without it, a backslash has no meaning.
     private mutating func quoted(
-        _ escaped: ((inout ShellWords) throws(Problem) -> [UInt8])? = nil
-    ) throws(Problem) -> [UInt8] {
+        _ escaped: ((inout ShellWords) throws(UsageError) -> [UInt8])? = nil
+    ) throws(UsageError) -> [UInt8] {
         let (begin, quote) = (line, peek)
         var text: [UInt8] = []
         position += 1
@@ -365,7 +352,7 @@ struct ShellWords {
                 text.append(byte)
             }
         }
-        throw Problem(line: begin, text: "a quote is not closed")
+        throw place(begin).problem("a quote is not closed")
     }
 
     private mutating func escapedInQuotes() -> [UInt8] {
@@ -386,7 +373,7 @@ struct ShellWords {
         UInt8(ascii: "?"): UInt8(ascii: "?"),
     ]
 
-    private mutating func escapedBehindDollar() throws(Problem) -> [UInt8] {
+    private mutating func escapedBehindDollar() throws(UsageError) -> [UInt8] {
         guard let byte = peek else { return [Self.backslash] }
         if let made = Self.escapes[byte] {
             position += 1
@@ -417,10 +404,10 @@ struct ShellWords {
         return value
     }
 
-    private var noDigits: Problem { Problem(line: line, text: "\\u and \\x need hexadecimal digits") }
+    private var noDigits: UsageError { problem("\\u and \\x need hexadecimal digits") }
 
     /// Reads the digits of a character. Browsers write one beyond U+FFFF as two surrogates.
-    private mutating func scalar(_ most: Int) throws(Problem) -> [UInt8] {
+    private mutating func scalar(_ most: Int) throws(UsageError) -> [UInt8] {
         guard var value = number(most, radix: 16) else { throw noDigits }
         if (0xD800..<0xDC00).contains(value), bytes[position...].starts(with: #"\u"#.utf8) {
             position += 2

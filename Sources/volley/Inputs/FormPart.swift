@@ -1,13 +1,22 @@
 import UncurlLoad
 import UncurlSemantics
 
-/// One part of a multipart form (RFC 7578).
+/// One part of a multipart form (RFC 7578). A `--form` has words between semicolons; as in curl, a word in quotes may
+/// contain semicolons; `\"` and `\\` stand for a quote and a backslash there. Without a closing quote, the first quote
+/// is part of the word.
 struct FormPart {
     /// The names of the part and of its file, escaped for a field's value.
-    let name: String
+    private(set) var name = ""
     private(set) var fileName: String?
     private(set) var type: String?
-    let content: [UInt8]
+    private(set) var content: [UInt8] = []
+    /// What is not read yet.
+    private var rest: Substring.UTF8View
+    /// What has the text, for an error message.
+    private let owner: String
+
+    private static let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+    private static let (semicolon, equals) = (UInt8(ascii: ";"), UInt8(ascii: "="))
 
     /// The body of several `--form`, and its Content-Type.
     static func body(_ texts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
@@ -32,55 +41,36 @@ struct FormPart {
             throw UsageError("--form \(quoted(text)) is not NAME=VALUE or NAME=@FILE")
         }
         let value = text[text.index(after: sign)...]
-        let owner = "--form \(quoted(text))"
-        var rest = FormWords(value, of: owner)
-        var fileName: String?
+        (rest, owner) = (value.utf8, "--form \(quoted(text))")
         if value.hasPrefix("@") || value.hasPrefix("<") {
-            rest.skipSign()
-            let path = try rest.next()
-            let options = try rest.options()
+            rest = rest.dropFirst()
+            let path = try next()
+            try readOptions()
             content = try Files.read(path, for: "--form")
-            (fileName, type) = (options["filename"], options["type"])
             if value.hasPrefix("@") {
                 fileName = fileName ?? String(path.split(separator: "/").last ?? "")
                 type = type ?? "application/octet-stream"
             }
         } else {
-            content = Array(try rest.nextContent().utf8)
-            let options = try rest.options()
-            (fileName, type) = (options["filename"], options["type"])
+            content = Array(try nextContent().utf8)
+            try readOptions()
         }
-        if let fileName { self.fileName = try Self.escaped(fileName, in: owner) }
+        fileName = try fileName.map { name throws(UsageError) in try escaped(name) }
         if let type, type.isEmpty || !type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
             throw UsageError("\(owner): \(quoted(type)) is no media type")
         }
-        name = try Self.escaped(text[..<sign], in: owner)
+        name = try escaped(text[..<sign])
     }
 
-    private static func escaped(_ name: some StringProtocol, in owner: String) throws(UsageError) -> String {
+    private func escaped(_ name: some StringProtocol) throws(UsageError) -> String {
         guard let escaped = MultipartLayout.escaped(name) else {
             throw UsageError("\(owner): a name holds a NUL")
         }
         return escaped
     }
-}
-
-/// Reads the words between the semicolons of a `--form`. As in curl, a word in quotes may contain semicolons; `\"` and
-/// `\\` stand for a quote and a backslash there. Without a closing quote, the first quote is part of the word.
-struct FormWords {
-    private static let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
-    private static let (semicolon, equals) = (UInt8(ascii: ";"), UInt8(ascii: "="))
-
-    private var rest: Substring.UTF8View
-    private let owner: String
-
-    /// - Parameter owner: What has the text, for an error message.
-    init(_ text: Substring, of owner: String) { (rest, self.owner) = (text.utf8, owner) }
-
-    mutating func skipSign() { rest = rest.dropFirst() }
 
     /// Takes a word, without blanks around it.
-    mutating func next() throws(UsageError) -> String {
+    private mutating func next() throws(UsageError) -> String {
         if let word = try nextInQuotes() { return word }
         let word = rest.prefix { $0 != Self.semicolon }
         rest = rest[word.endIndex...]
@@ -88,7 +78,7 @@ struct FormWords {
     }
 
     /// Takes a value, up to its options: any other semicolon is part of it.
-    mutating func nextContent() throws(UsageError) -> String {
+    private mutating func nextContent() throws(UsageError) -> String {
         if let word = try nextInQuotes() { return word }
         let end =
             rest.indices.first { start in
@@ -100,9 +90,7 @@ struct FormWords {
         return String(Substring(rest[..<end]))
     }
 
-    /// Takes all options, by their names.
-    mutating func options() throws(UsageError) -> [String: String] {
-        var options: [String: String] = [:]
+    private mutating func readOptions() throws(UsageError) {
         while rest.popFirst() != nil {
             let start = Self.withoutBlanks(rest)
             let name = start.prefix { $0 != Self.equals && $0 != Self.semicolon }
@@ -110,9 +98,9 @@ struct FormWords {
             guard rest.popFirst() == Self.equals, ["type", "filename"].contains(Substring(name)) else {
                 throw UsageError("\(owner): only ;type= and ;filename= may follow its content")
             }
-            options[String(Substring(name))] = try next()
+            let word = try next()
+            if name.elementsEqual("type".utf8) { type = word } else { fileName = word }
         }
-        return options
     }
 
     private mutating func nextInQuotes() throws(UsageError) -> String? {

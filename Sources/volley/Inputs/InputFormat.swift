@@ -60,22 +60,14 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The numbered lines of a file. CR LF ends a line too.
-struct InputLines: Sequence, IteratorProtocol {
-    private let bytes: [UInt8]
-    private let file: String
-    private var position = 0
-    private var number = 0
-
-    init(_ bytes: [UInt8], _ file: String) { (self.bytes, self.file) = (bytes, file) }
-
-    mutating func next() -> (text: String, place: InputPlace)? {
-        guard position < bytes.count else { return nil }
-        let end = bytes[position...].firstIndex(of: 10) ?? bytes.count
-        var line = bytes[position..<end]
-        if line.last == 13 { line.removeLast() }
-        position = end + 1
-        number += 1
-        return (String(decoding: line, as: UTF8.self), InputPlace(file: file, line: number))
+func numberedLines(_ bytes: [UInt8], _ file: String) -> some Sequence<(text: String, place: InputPlace)> {
+    sequence(state: (position: 0, number: 0)) { state in
+        guard state.position < bytes.count else { return nil }
+        let end = bytes[state.position...].firstIndex(of: 10) ?? bytes.count
+        let line = bytes[state.position..<end]
+        state = (end + 1, state.number + 1)
+        let text = String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
+        return (text, InputPlace(file: file, line: state.number))
     }
 }
 
@@ -84,7 +76,7 @@ struct InputLines: Sequence, IteratorProtocol {
 extension RequestInput {
     static func urls(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
-        for (text, place) in InputLines(bytes, file) {
+        for (text, place) in numberedLines(bytes, file) {
             var words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.map { Substring($0) }
             guard let first = words.first, !first.begins(with: "#") else { continue }
             var draft = RequestDraft(url: "", place: place)
@@ -123,7 +115,7 @@ extension RequestInput {
         var input = RequestInput()
         var draft: RequestDraft?
         var name: String?
-        for (raw, place) in InputLines(bytes, file) {
+        for (raw, place) in numberedLines(bytes, file) {
             let text = raw.trimmed
             if text.begins(with: "#") {
                 let words = Substring(text.utf8.dropFirst()).parts(at: " ", most: 2, keepingEmpty: false)
@@ -173,7 +165,7 @@ extension RequestInput {
         var input = RequestInput()
         // What the lines of fields may have in all. Each value of a list is a line with the name of the list.
         var room = 1 << 20 + 16 * bytes.count
-        for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
+        for (text, place) in numberedLines(bytes, file) where !text.trimmed.isEmpty {
             let json: JSONTree
             do throws(JSONReader.Problem) {
                 json = try JSONReader.read(Array(text.utf8))
@@ -234,14 +226,14 @@ extension RequestInput {
 
 /// Reads cookies in Netscape's format, as curl and browsers write it: one cookie per line, in seven fields separated by
 /// tabs.
-extension GivenCookie {
+extension RequestInput {
     /// The largest file of cookies, in bytes. A larger file is something else.
-    private static var limit: Int { 1 << 20 }
+    private static var cookieLimit: Int { 1 << 20 }
 
     /// - Parameter path: the file; `-` for standard input.
-    static func read(_ path: String) throws(UsageError) -> [GivenCookie] {
+    static func cookies(_ path: String) throws(UsageError) -> [GivenCookie] {
         var cookies: [GivenCookie] = []
-        for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
+        for (text, place) in numberedLines(try Files.read(path, for: "--cookie", limit: cookieLimit), path) {
             // curl marks cookies with this prefix that scripts must not read.
             let line = text.begins(with: "#HttpOnly_") ? String(Substring(text.utf8.dropFirst(10))) : text
             guard !line.begins(with: "#"), !line.trimmed.isEmpty else { continue }
@@ -269,7 +261,7 @@ extension GivenCookie {
         var words = "\(parts[5])=\(parts[6]); Path=\(parts[2])"
         if isForNames { words += "; Domain=\(domain)" }
         if isTrue(parts[3]) { words += "; Secure" }
-        return GivenCookie(words, host: domain, expires: expires == 0 ? nil : Double(expires))
+        return (words, domain, expires == 0 ? nil : Double(expires))
     }
 }
 

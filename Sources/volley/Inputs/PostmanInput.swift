@@ -9,8 +9,7 @@ extension RequestInput {
             throw UsageError("\(quoted(file)) is no Postman collection: it has no info and item")
         }
         var reader = PostmanReader(file: file, length: bytes.count, variables(tree))
-        let authorization = PostmanAuthorization(tree["auth"])
-        try reader.read(tree["item"]?.items ?? [], folder: "", authorization: authorization)
+        try reader.read(tree["item"]?.items ?? [], folder: "", login: authorization(tree["auth"]))
         return reader.input
     }
 
@@ -24,25 +23,17 @@ extension RequestInput {
     }
 }
 
-/// How the requests of a folder log in.
-private struct PostmanAuthorization {
-    let kind: String
-    private var values: [OctetText: String] = [:]
+/// How the requests of a folder log in: the kind, and its values by name.
+private typealias PostmanAuthorization = (kind: String, values: [OctetText: String])
 
-    /// Nil for no object, with which the folder's authorization applies.
-    init?(_ node: JSONTree?) {
-        guard let node, node.members != nil else { return nil }
-        kind = node["type"]?.string ?? "noauth"
-        let rows = node[kind]
-        // v2.0 has an object in the place of the rows.
-        let pairs = rows?.elements?.map { ($0["key"]?.string ?? "", $0["value"]) } ?? rows?.members ?? []
-        for (name, value) in pairs {
-            let name = OctetText(name)
-            values[name] = values[name] ?? value?.string ?? ""
-        }
-    }
-
-    subscript(_ name: String) -> String { values[OctetText(name)] ?? "" }
+/// Nil for no object, with which the folder's authorization applies.
+private func authorization(_ node: JSONTree?) -> PostmanAuthorization? {
+    guard let node, node.members != nil else { return nil }
+    let kind = node["type"]?.string ?? "noauth"
+    let rows = node[kind]
+    // v2.0 has an object in the place of the rows.
+    let pairs = rows?.elements?.map { ($0["key"]?.string ?? "", $0["value"]) } ?? rows?.members ?? []
+    return (kind, Dictionary(pairs.map { (OctetText($0.0), $0.1?.string ?? "") }) { first, _ in first })
 }
 
 private struct PostmanReader {
@@ -75,13 +66,13 @@ private struct PostmanReader {
 
     /// Reads folders by recursion. The JSON reader limits the nesting.
     ///
-    /// - Parameter authorization: the folder's, for requests without their own.
-    mutating func read(_ items: [JSONTree], folder: String, authorization: PostmanAuthorization?) throws(UsageError) {
+    /// - Parameter login: the folder's authorization, for requests without their own.
+    mutating func read(_ items: [JSONTree], folder: String, login: PostmanAuthorization?) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")
             if let inner = item["item"]?.elements {
-                let own = PostmanAuthorization(item["auth"]) ?? authorization
-                try read(inner, folder: name.isEmpty ? "" : name + "/", authorization: own)
+                let own = authorization(item["auth"]) ?? login
+                try read(inner, folder: name.isEmpty ? "" : name + "/", login: own)
                 continue
             }
             let place = InputPlace(file: file, line: input.drafts.count + 1, unit: "request")
@@ -94,14 +85,14 @@ private struct PostmanReader {
             let whole = try filled(try withPathVariables(url ?? "", request["url"]?["variable"], place), place)
             draft.url = String(whole.prefix(before: "#"))
             guard !draft.url.isEmpty else { throw place.problem("\(quoted(name)) has no URL") }
-            if !WrittenURL.isComplete(draft.url) { draft.url = "http://" + draft.url }
-            draft.url = WrittenURL.encoded(draft.url)
+            if !RequestInput.isComplete(draft.url) { draft.url = "http://" + draft.url }
+            draft.url = RequestInput.encoded(draft.url)
             draft.method = request["method"]?.string ?? "GET"
             for field in request["header"]?.items ?? [] where field["disabled"]?.bool != true {
                 guard let key = field["key"]?.string, let value = field["value"]?.string else { continue }
                 draft.headers.append("\(try filled(key, place)): \(try filled(value, place))")
             }
-            try authorize(&draft, PostmanAuthorization(request["auth"]) ?? authorization, place)
+            try authorize(&draft, authorization(request["auth"]) ?? login, place)
             try setContent(&draft, request["body"], place)
             try input.add(draft)
         }
@@ -133,7 +124,9 @@ private struct PostmanReader {
         _ place: InputPlace
     ) throws(UsageError) {
         guard let authorization, !authorization.kind.isSame(as: "noauth") else { return }
-        func value(_ name: String) throws(UsageError) -> String { try filled(authorization[name], place) }
+        func value(_ name: String) throws(UsageError) -> String {
+            try filled(authorization.values[OctetText(name)] ?? "", place)
+        }
         switch OctetText(authorization.kind) {
         case "bearer": draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("token"))"])
         case "oauth2" where try !value("accessToken").isEmpty:
@@ -213,7 +206,7 @@ private struct PostmanReader {
         var out: [UInt8] = []
         var position = 0
         while position < bytes.count {
-            guard let end = WrittenURL.placeholderEnd(bytes, position) else {
+            guard let end = RequestInput.placeholderEnd(bytes, position) else {
                 out.append(bytes[position])
                 position += 1
                 continue

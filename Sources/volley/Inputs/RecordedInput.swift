@@ -15,13 +15,13 @@ extension RequestInput {
         var seconds: [Int64?] = []
         var others = 0
         var unreadable = 0
-        for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
+        for (text, place) in numberedLines(bytes, file) where !text.trimmed.isEmpty {
             guard let open = text.utf8.firstIndex(of: UInt8(ascii: "[")),
                 let close = text.utf8[open...].firstIndex(of: UInt8(ascii: "]"))
             else {
                 throw place.problem("no [time] in \(quoted(text))")
             }
-            guard let time = Timestamp.accessLog(text[text.utf8.index(after: open)..<close]) else {
+            guard let time = logTime(text[text.utf8.index(after: open)..<close]) else {
                 throw place.problem("\(quoted(text[open...close])) is no time such as [10/Oct/2026:13:55:36 +0200]")
             }
             let quotes = quotedParts(text[text.utf8.index(after: close)...])
@@ -36,7 +36,7 @@ extension RequestInput {
                 continue
             }
             // Logs contain targets that cannot be requested, such as scanners' garbage or `OPTIONS *`.
-            var url = WrittenURL.encoded(Array(words[1]))
+            var url = RequestInput.encoded(Array(words[1]))
             guard let target = try? TargetURL(url.begins(with: "/") ? "http://localhost\(url)" : url) else {
                 others += 1
                 continue
@@ -63,7 +63,7 @@ extension RequestInput {
         if unreadable > 0 {
             input.notes.append("\(file): fields left out: \(unreadable). Their octets are no UTF-8")
         }
-        Timestamp.setOffsets(&input.drafts, Timestamp.spread(seconds))
+        input.setOffsets(spread(seconds))
         return input
     }
 
@@ -120,7 +120,7 @@ extension RequestInput {
                 others += 1
                 continue
             }
-            let address = WrittenURL.encoded(url.prefix(before: "#"), keepingPlaceholders: true)
+            let address = RequestInput.encoded(url.prefix(before: "#"), keepingPlaceholders: true)
             var draft = RequestDraft(method: method, url: address, place: place)
             for field in request["headers"]?.elements ?? [] {
                 guard let name = field["name"]?.string, let value = field["value"]?.string else {
@@ -137,10 +137,10 @@ extension RequestInput {
             // In HAR 1.2, the comment is the user's text for an entry.
             draft.name = entry["comment"]?.string.flatMap { $0.isEmpty ? nil : $0 }
             try input.add(draft)
-            starts.append(entry["startedDateTime"]?.string.flatMap { Timestamp.iso8601($0) })
+            starts.append(entry["startedDateTime"]?.string.flatMap { iso8601($0) })
         }
         if others > 0 { input.notes.append("\(file): entries left out: \(others). They are not HTTP requests") }
-        Timestamp.setOffsets(&input.drafts, starts)
+        input.setOffsets(starts)
         return input
     }
 
@@ -172,13 +172,12 @@ extension RequestInput {
 }
 
 /// Parses times as logs and archives write them, in nanoseconds since 1970.
-enum Timestamp {
-    private static let second: Int64 = 1_000_000_000
+extension RequestInput {
     /// More octets than a time has. The characters of a longer text may be long too, and take long to compare.
     private static let longest = 64
 
     /// `10/Oct/2026:13:55:36 +0200`.
-    static func accessLog(_ text: Substring) -> Int64? {
+    static func logTime(_ text: Substring) -> Int64? {
         guard text.utf8.count <= longest else { return nil }
         let halves = text.split(separator: " ")
         let parts = halves.first?.split(whereSeparator: { $0 == "/" || $0 == ":" }) ?? []
@@ -236,25 +235,28 @@ enum Timestamp {
             (0...59).contains(minute), (0...60).contains(seconds),
             let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
         else { return nil }
-        return (date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
+        return (date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * 1_000_000_000
     }
 
+}
+
+extension RequestInput {
     /// Spreads the requests of each second evenly over the second, because logs have whole seconds. Otherwise the start
     /// of each second would have a burst that never happened.
-    static func spread(_ times: [Int64?]) -> [Int64?] {
+    fileprivate static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }
         var seen: [Int64: Int64] = [:]
         return times.map { time in
             guard let time, let count = counts[time] else { return nil }
             defer { seen[time, default: 0] += 1 }
-            return time + second / count * (seen[time] ?? 0)
+            return time + 1_000_000_000 / count * (seen[time] ?? 0)
         }
     }
 
     /// Sorts drafts by their times, because logs are written when requests end, and sets their offsets from the first
     /// one. If one has no time, all lose their offsets.
-    static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
+    fileprivate mutating func setOffsets(_ times: [Int64?]) {
         let known = times.compactMap { $0 }
         guard known.count == drafts.count, let first = known.min() else { return }
         let order = drafts.indices.sorted { (known[$0], $0) < (known[$1], $1) }

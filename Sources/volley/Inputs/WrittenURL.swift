@@ -3,7 +3,7 @@ import UncurlLoad
 import UncurlText
 
 /// URLs as browsers and logs write them: with octets that no URL may hold (RFC 3986 §2), such as `?ids[]=1|2`.
-enum WrittenURL {
+extension RequestInput {
     /// Escapes them behind the host. A percent sign without two digits is escaped in a query, as in `?share=100%`. In a
     /// path, where servers refuse it, it remains.
     ///

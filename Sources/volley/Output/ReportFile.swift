@@ -25,16 +25,23 @@ struct ReportFile {
     }
 
     /// Replaces the content of the file.
-    func replace(with text: String) throws(ReportProblem) {
-        do throws(Errno) {
-            if isFile {
-                try Files.replaceContents(of: descriptor, with: text)
-            } else {
-                try BlockingOutput.writeAll(text, to: descriptor)
-            }
-        } catch {
-            throw ReportProblem(format: format, error: error)
+    func replace(with text: String) throws(Errno) {
+        if isFile {
+            try Files.replaceContents(of: descriptor, with: text)
+        } else {
+            try BlockingOutput.writeAll(text, to: descriptor)
         }
+    }
+
+    /// Why the report is incomplete.
+    func problem(_ error: Errno) -> UsageError {
+        let advice =
+            switch error.code {
+            case EPIPE: "what read it has ended"
+            case EBADF: "open standard output"
+            default: "make room for it"
+            }
+        return UsageError("the \(format.rawValue) report cannot be written: \(error): \(advice)")
     }
 
     /// Writes the reports that are made at the end. Each is written even if another fails, because only another run
@@ -43,46 +50,24 @@ struct ReportFile {
     /// - Parameter trouble: An error from an earlier report.
     static func write(
         _ files: [ReportFile],
-        after trouble: ReportProblem? = nil,
+        after trouble: UsageError? = nil,
         _ text: (ReportSink.Format) throws(UsageError) -> String
     ) throws(UsageError) {
         var troubles = [trouble?.description].compactMap(\.self)
         for file in files where !file.format.isStream {
-            do { try file.replace(with: text(file.format)) } catch { troubles.append("\(error)") }
+            do throws(UsageError) {
+                let text = try text(file.format)
+                do throws(Errno) { try file.replace(with: text) } catch { throw file.problem(error) }
+            } catch {
+                troubles.append("\(error)")
+            }
         }
         guard !troubles.isEmpty else { return }
         throw UsageError(troubles.joined(separator: "; "))
     }
 
     /// Appends to what was written before.
-    func append(_ bytes: Span<UInt8>) throws(ReportProblem) {
-        do throws(Errno) {
-            try BlockingOutput.writeAll(bytes, to: descriptor)
-        } catch {
-            throw ReportProblem(format: format, error: error)
-        }
-    }
-
-    func append(_ text: String) throws(ReportProblem) { try append(Array(text.utf8).span) }
-}
-
-/// Why a report is incomplete.
-struct ReportProblem: Error, Hashable, CustomStringConvertible {
-    let format: ReportSink.Format
-    let error: Errno
-
-    /// Whether the program that read the report has ended.
-    var isUnread: Bool { error.code == EPIPE }
-
-    var description: String { "the \(format.rawValue) report cannot be written: \(error): \(advice)" }
-
-    private var advice: String {
-        switch error.code {
-        case EPIPE: "what read it has ended"
-        case EBADF: "open standard output"
-        default: "make room for it"
-        }
-    }
+    func append(_ bytes: Span<UInt8>) throws(Errno) { try BlockingOutput.writeAll(bytes, to: descriptor) }
 }
 
 extension Files {

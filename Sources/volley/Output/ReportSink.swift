@@ -1,5 +1,6 @@
 import UncurlLoad
 import UncurlLoadReports
+import UncurlText
 
 /// One report: its format and its file.
 struct ReportSink: Hashable, Sendable {
@@ -12,35 +13,16 @@ struct ReportSink: Hashable, Sendable {
         /// Formats that are written during the run: intervals, single requests, HdrHistogram's interval log.
         case csv, requests, hlog
 
-        var isStream: Bool {
-            switch self {
-            case .csv, .requests, .hlog: true
-            case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: false
-            }
-        }
+        var isStream: Bool { [.csv, .requests, .hlog].contains(self) }
 
         /// Whether the format shows a run's course, and not only its totals.
-        var showsCourse: Bool {
-            switch self {
-            case .csv, .hlog, .json, .html: true
-            case .text, .wrk, .hgrm, .requests, .markdown, .junit, .github: false
-            }
-        }
+        var showsCourse: Bool { [.csv, .hlog, .json, .html].contains(self) }
 
-        /// Whether a file with this suffix may have the format. Only suffixes of other formats are excluded.
-        func suits(_ ending: String?) -> Bool {
-            switch ending {
-            case "json"?: self == .json
-            case "html"?, "htm"?: self == .html
-            case "hlog"?: self == .hlog
-            case "hgrm"?: self == .hgrm
-            case "csv"?: self == .csv || self == .requests
-            case "md"?: self == .markdown
-            case "xml"?: self == .junit
-            case "txt"?: [.text, .wrk, .hgrm].contains(self)
-            case nil, .some: true
-            }
-        }
+        /// The formats that a file may have by its suffix, the usual one first. With another suffix it may have any.
+        static let ofSuffix: [String: [Format]] = [
+            "json": [.json], "html": [.html], "htm": [.html], "hlog": [.hlog], "hgrm": [.hgrm],
+            "csv": [.csv, .requests], "md": [.markdown], "xml": [.junit], "txt": [.text, .wrk, .hgrm],
+        ]
 
         static let names = allCases.map(\.rawValue).joined(separator: ", ")
     }
@@ -77,8 +59,8 @@ struct ReportSink: Hashable, Sendable {
         for format in formats { sinks.append(try ReportSink(format)) }
         let named = sinks.count
         for file in outputs {
-            let ending = ending(of: file)
-            if let place = sinks[..<named].firstIndex(where: { $0.path == nil && $0.format.suits(ending) }) {
+            let suiting = ending(of: file).flatMap { Format.ofSuffix[$0] } ?? Format.allCases
+            if let place = sinks[..<named].firstIndex(where: { $0.path == nil && suiting.contains($0.format) }) {
                 sinks[place] = ReportSink(sinks[place].format, path: file, flag: "-o")
             } else {
                 sinks.append(ReportSink(try format(of: file), path: file, flag: "-o"))
@@ -104,21 +86,13 @@ struct ReportSink: Hashable, Sendable {
 
     private static func format(of file: String) throws(UsageError) -> Format {
         if file == Files.standard { return .text }
-        switch ending(of: file) {
-        case "json"?: return .json
-        case "html"?, "htm"?: return .html
-        case "csv"?: return .csv
-        case "hlog"?: return .hlog
-        case "hgrm"?: return .hgrm
-        case "md"?: return .markdown
-        case "xml"?: return .junit
-        case "txt"?: return .text
-        case nil, .some:
+        guard let format = ending(of: file).flatMap({ Format.ofSuffix[$0]?.first }) else {
             throw UsageError(
                 "-o \(quoted(file)) says no format: name it before, as in --format json -o \(oneLine(file)), or end it in "
                     + ".json, .html, .csv, .hlog, .hgrm, .md, .xml or .txt"
             )
         }
+        return format
     }
 }
 
@@ -126,13 +100,13 @@ extension ReportSink.Format {
     /// The report of a finished run; empty for one that is written during the run.
     func text(of result: RunResult) throws(UsageError) -> String {
         switch self {
-        case .text: TextReport.text(result)
-        case .json: JSONReport.text(result)
-        case .wrk: WrkReport.text(result)
-        case .html: try orUsage(report: try HTMLReport.text(result))
-        case .hgrm: PercentileText.text(result.metrics.headline(result.plan.options.work))
-        case .markdown: PipelineReport.markdown(result)
-        case .junit: PipelineReport.junit(result)
+        case .text: result.text
+        case .json: result.json.text
+        case .wrk: result.wrk
+        case .html: try orUsage(report: try SavedReport(result.json, path: "the report").page())
+        case .hgrm: result.metrics.headline(result.plan.options.work).percentileText()
+        case .markdown: result.markdown
+        case .junit: result.junit
         case .github: try Self.github(result)
         case .csv, .requests, .hlog: ""
         }
@@ -141,8 +115,8 @@ extension ReportSink.Format {
     /// Writes annotations for the step of a workflow, and Markdown to its summary if GitHub names that file.
     private static func github(_ result: RunResult) throws(UsageError) -> String {
         if let path = environment("GITHUB_STEP_SUMMARY"), !path.isEmpty {
-            try Files.append(PipelineReport.markdown(result), to: path, for: "GITHUB_STEP_SUMMARY")
+            try Files.append(result.markdown, to: path, for: "GITHUB_STEP_SUMMARY")
         }
-        return PipelineReport.github(result)
+        return result.github
     }
 }

@@ -26,23 +26,14 @@ struct PartCommand: ParsableCommand {
         }
         var hasRun = false
         while let message = link.next() {
-            guard case .run(let arguments, let shard, let interval, let rate, let duration) = message else {
+            guard case .run(let order) = message else {
                 // A message about a run that is already over.
                 guard hasRun else { break }
                 continue
             }
             hasRun = true
             do throws(UsageError) {
-                try Self.perform(
-                    try Self.invocation(
-                        arguments,
-                        shard: shard,
-                        interval: interval,
-                        rate: rate,
-                        duration: duration
-                    ),
-                    link
-                )
+                try Self.perform(try Self.invocation(order), link)
             } catch {
                 link.send(.refused(error.description))
                 return .unusable
@@ -54,28 +45,22 @@ struct PartCommand: ParsableCommand {
         return .good
     }
 
-    private static func invocation(
-        _ arguments: [String],
-        shard: String,
-        interval: UInt64,
-        rate: Rate?,
-        duration: UInt64?
-    ) throws(UsageError) -> Invocation {
-        guard var command = try? LoadCommand.parse(arguments) else {
+    private static func invocation(_ order: PartMessage.Order) throws(UsageError) -> Invocation {
+        guard var command = try? LoadCommand.parse(order.arguments) else {
             throw UsageError("the lead's command line is not one of volley \(PackageVersion.text)")
         }
-        command.shard = shard
+        command.shard = order.shard
         // The lead decides on the result of a run.
         (command.pace.searchMax, command.repeats, command.failIf, command.abortOnFail) = (nil, "1", [], false)
-        if rate != nil { command.pace.rate = "1" }
+        if order.rate != nil { command.pace.rate = "1" }
         var invocation = try Invocation(command)
         // The lead shows and writes the reports.
         (invocation.reports, invocation.chatter) = ([], .quiet)
         (invocation.metricsPort, invocation.collector) = (nil, nil)
-        invocation.interval = interval
-        if let duration { invocation.load.duration = duration }
-        if let rate {
-            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? Quantity.longest)
+        invocation.interval = order.interval
+        if let duration = order.duration { invocation.load.duration = duration }
+        if let rate = order.rate {
+            invocation.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? LoadOptions.longest)
         }
         return invocation
     }

@@ -78,11 +78,10 @@ struct PartCrew {
             part.renew()
             part.link.send(
                 .run(
-                    arguments: arguments,
-                    shard: "\(part.number)/\(parts.count)",
-                    interval: invocation.interval,
-                    rate: rate,
-                    duration: rate == nil ? nil : invocation.load.duration
+                    (
+                        arguments, "\(part.number)/\(parts.count)", invocation.interval, rate,
+                        rate == nil ? nil : invocation.load.duration
+                    )
                 )
             )
         }
@@ -225,17 +224,9 @@ struct PartCrew {
         let (messages, isClosed) = part.link.take()
         for message in messages {
             switch message {
-            case .interval(let told) where told.worker < part.threads:
-                board.intervals?.put(
-                    IntervalPart(
-                        worker: part.firstWorker + told.worker,
-                        isWarmUp: told.isWarmUp,
-                        first: told.first,
-                        next: told.next,
-                        end: told.end,
-                        metrics: told.metrics
-                    )
-                )
+            case .interval(var told) where told.worker < part.threads:
+                told.worker += part.firstWorker
+                board.intervals?.put(told)
             case .result(let worker, let result) where worker < part.threads:
                 board.finished(part.firstWorker + worker, result)
             case .note(let text): notes.append("\(part.name): \(oneLine(text, limit: 400))")

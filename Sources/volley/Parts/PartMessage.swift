@@ -8,7 +8,7 @@ enum PartMessage: Sendable {
     // Messages of the lead.
     /// Prepare this part of the command line's run, and report counts at this interval in nanoseconds. The rate and
     /// the duration in nanoseconds, if any, replace the command line's.
-    case run(arguments: [String], shard: String, interval: UInt64, rate: Rate?, duration: UInt64?)
+    case run(Order)
     /// Report the time of the clock.
     case clock
     /// Start at this time, in milliseconds since 1970 by the part's clock.
@@ -30,15 +30,17 @@ enum PartMessage: Sendable {
     /// Everything has been reported.
     case end
 
+    typealias Order = (arguments: [String], shard: String, interval: UInt64, rate: Rate?, duration: UInt64?)
+
     var line: String { tree.line() + "\n" }
 
     private var tree: JSONTree {
         switch self {
-        case .run(let arguments, let shard, let interval, let rate, let duration):
+        case .run(let order):
             .object([
-                ("run", .array(arguments.map { .string($0) })), ("shard", .string(shard)),
-                ("interval", .integer(interval)), ("rate", rate.map { .integer($0.units) } ?? .null),
-                ("duration", duration.map { .integer($0) } ?? .null),
+                ("run", .array(order.arguments.map { .string($0) })), ("shard", .string(order.shard)),
+                ("interval", .integer(order.interval)), ("rate", .optional(order.rate?.units)),
+                ("duration", .optional(order.duration)),
             ])
         case .clock: .object([("clock", .null)])
         case .start(let time): .object([("start", .integer(time))])
@@ -79,14 +81,7 @@ enum PartMessage: Sendable {
                 return nil
             }
             let rate = tree["rate"]?.integer.map { Rate(units: min($0, Rate.highest.units)) }
-            let duration = tree["duration"]?.integer
-            self = .run(
-                arguments: arguments,
-                shard: shard,
-                interval: number("interval"),
-                rate: rate,
-                duration: duration
-            )
+            self = .run((arguments, shard, number("interval"), rate, tree["duration"]?.integer))
         case ("clock", _): self = .clock
         case ("start", .integer(let time)): self = .start(at: time)
         case ("stop", _): self = .stop
@@ -111,12 +106,12 @@ enum PartMessage: Sendable {
             guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
             self = .result(
                 worker: Int(clamping: worker),
-                WorkerResult(
+                (
                     metrics: metrics,
                     connections: Int(clamping: number("connections")),
                     start: Instant(nanoseconds: Int64(clamping: number("start"))),
                     end: Instant(nanoseconds: Int64(clamping: number("end"))),
-                    core: CoreTime(used: number("used"), queued: number("queued"))
+                    core: (used: number("used"), queued: number("queued"))
                 )
             )
         case ("note", .string(let text)): self = .note(text)

@@ -28,7 +28,7 @@ struct Run {
     }
 
     /// A finished run, and why a report that is written during the run is incomplete.
-    typealias Measured = (result: RunResult, trouble: ReportProblem?)
+    typealias Measured = (result: RunResult, trouble: UsageError?)
 
     static func report(_ run: Measured, to files: [ReportFile]) throws(UsageError) -> Verdict {
         try ReportFile.write(files, after: run.trouble) { format throws(UsageError) in try format.text(of: run.result) }
@@ -84,5 +84,246 @@ extension SystemLimits {
         return
             "\(grouped(now - before)) connects met a full accept queue on this machine (ListenOverflows) and were tried "
             + "again after a second or more: give the server a longer backlog, or use --connect-rate"
+    }
+}
+
+/// `--search-max`: runs at one rate after another until it knows the highest rate that keeps the goal, then reports a
+/// run at that rate.
+extension Run {
+    /// - Parameter start: the first rate.
+    func search(for goal: SearchGoal, from start: Rate) throws(UsageError) -> Verdict {
+        // A report that cannot be written is an error before the first trial.
+        let files = try ReportFile.open(invocation.reports)
+        var stage = try RunStage(invocation, preflight, limits)
+        defer { stage.close() }
+        let limits = limits
+        return try search(for: goal, from: start, on: &stage, files) { trial, _, stage throws(UsageError) in
+            try Run(trial, limits: limits).measure(on: &stage, files)
+        }
+    }
+
+    /// Carries out the search.
+    ///
+    /// - Parameters:
+    ///   - files: The search's reports. Those that are written during a run replace the ones of the run before, since
+    ///     any run may be the last.
+    ///   - measure: Makes a run at a rate, in this process or in processes that it leads.
+    func search(
+        for goal: SearchGoal,
+        from start: Rate,
+        on stage: inout RunStage,
+        _ files: [ReportFile],
+        by measure: (_ trial: Invocation, _ rate: Rate, inout RunStage) throws(UsageError) -> Run.Measured
+    ) throws(UsageError) -> Verdict {
+        for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
+        var search = RateSearch(from: start, notBelow: Rate(nearest: 1e9 / Double(trialLength)))
+        var lines: [String] = []
+        var last: Run.Measured?
+        while case .trial(let rate) = search.step {
+            var trial = trial(of: goal, at: rate, search.isLimitedAbove)
+            // Only the run that may confirm a rate is repeated.
+            if !search.isConfirming { trial.repeats = 1 }
+            let measured = try measure(trial, rate, &stage)
+            last = measured
+            if measured.result.interrupted || !measured.result.lost.isEmpty {
+                lines.append("the search was interrupted: these are the figures of its last run")
+                return try report(measured, lines, to: files, &stage)
+            }
+            let verdict = Self.judge(measured.result, goal)
+            lines.append(Self.line(rate, measured.result, goal, verdict))
+            stage.say(lines[lines.count - 1])
+            search.record(verdict)
+        }
+        guard let last else { throw UsageError("--search-max: no rate keeps \(goal.text): nothing was tried") }
+        if case .found(let rate) = search.step {
+            let words = Self.words(search)
+            lines.append("the highest rate with \(goal.text) is \(rate), \(words); this is the last run at it")
+            if goal.isUnclear(last.result.metrics) {
+                let seconds = (Double(goal.needed) / rate.perSecond).rounded(.up)
+                lines.append(
+                    "that is unclear: such a goal needs trials of \(grouped(goal.needed)) requests: use "
+                        + "-d \(fixed(seconds, 0))s"
+                )
+            }
+            return try report(last, lines, to: files, &stage)
+        }
+        lines.append("no rate keeps \(goal.text): this is the last run that was tried")
+        let verdict = try report(last, lines, to: files, &stage)
+        return verdict == .good ? .threshold : verdict
+    }
+
+    /// The duration of a trial in nanoseconds.
+    private var trialLength: UInt64 { invocation.load.duration ?? 10_000_000_000 }
+
+    private func trial(of goal: SearchGoal, at rate: Rate, _ isLimitedAbove: Bool) -> Invocation {
+        var trial = invocation
+        trial.load.search = goal
+        trial.load.search?.isLimitedAbove = isLimitedAbove
+        // A trial of too few requests for the goal is longer, up to ten times.
+        let needed = UInt64(clamping: Int((Double(goal.needed) * 1e9 / rate.perSecond).rounded(.up)))
+        let length = max(trialLength, min(needed, trialLength.multipliedReportingOverflow(by: 10).partialValue))
+        trial.load.profile = LoadProfile(rate: rate, duration: length)
+        if trial.load.duration != nil { trial.load.duration = length }
+        return trial
+    }
+
+    /// Reports the last run of a search, with a note for each trial.
+    private func report(
+        _ measured: Run.Measured,
+        _ lines: [String],
+        to files: [ReportFile],
+        _ stage: inout RunStage
+    ) throws(UsageError) -> Verdict {
+        var measured = measured
+        measured.result.notes += lines
+        stage.finishRuns()
+        return try Self.report(measured, to: files)
+    }
+
+    /// Judges a trial. A trial that keeps the goal is good even if volley was late: the latency includes the lateness.
+    static func judge(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
+        if goal.holds(result.metrics) { return .good }
+        return result.misses(goal) ? .bad : .unclear
+    }
+
+    private static func words(_ search: RateSearch) -> String {
+        guard search.uncertainty.isFinite else { return "and none above it was tried" }
+        let span = "within \(fixed((search.uncertainty * 100).rounded(.up), 0)) %"
+        guard search.isLimitedAbove else { return span }
+        return "\(span) of one that was missed when volley was the limit, so that the server may take more"
+    }
+
+    private static func line(
+        _ rate: Rate,
+        _ result: RunResult,
+        _ goal: SearchGoal,
+        _ trial: RateSearch.Trial
+    ) -> String {
+        let verdict =
+            switch trial {
+            case .good where goal.isUnclear(result.metrics): "good, of too few requests to know"
+            case .good: result.generatorLimits.isEmpty ? "good" : "good, though volley was late"
+            case .bad: "not good"
+            case .unclear: "not good, and volley was the limit"
+            }
+        let p99 = result.metrics[.corrected].summary(percentiles: [99])?[99]
+        return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { Units.time($0) } ?? "unknown"), "
+            + "\(grouped(result.metrics.errors)) errors: \(verdict)"
+    }
+}
+
+/// Finds the highest rate that keeps a goal: it doubles the rate, then bisects, then confirms the result by another
+/// run. It only decides which rate is tried next; the caller makes the runs.
+///
+/// ```
+///   bracketing ──bad / good ≤ 1.05──▶ confirming ──good twice──▶ found
+///                                       │     ▲
+///                                       └─bad─┘ a lower rate: 5 % lower, then 10 %, 21 %, 46 % …
+/// ```
+struct RateSearch: Sendable {
+    enum Step: Hashable, Sendable {
+        case trial(Rate)
+        /// The highest rate that was good twice.
+        case found(Rate)
+        /// No rate was good.
+        case none
+    }
+
+    /// The result of a trial at one rate.
+    enum Trial: Hashable, Sendable {
+        case good, bad
+        /// The goal was missed, but volley was the limit, so nothing is known of this rate.
+        case unclear
+    }
+
+    private enum Phase: Hashable, Sendable {
+        case bracketing
+        /// - Parameters:
+        ///   - goods: how often the rate was good.
+        ///   - drop: the divisor of the rate if it is not good.
+        case confirming(goods: Int, drop: Double)
+        case done
+    }
+
+    /// The search ends when the first bad rate is at most this factor above the last good one.
+    static let precision = 1.05
+    /// The most trials: enough for a factor of 2^20 and the bisection. Without this limit, a search on a machine of
+    /// changing speed might never end.
+    static let trialLimit = 48
+
+    private var good: Double?
+    private var bad: Double?
+    private var rate: Double
+    private var phase = Phase.bracketing
+    private var trials = 0
+    private var wasUnclear = false
+    /// Whether a higher rate was missed while volley was the limit: then the server may take more.
+    private(set) var isLimitedAbove = false
+    /// The search does not go below this rate, in requests per second.
+    private let lowest: Double
+
+    /// - Parameters:
+    ///   - rate: The first rate.
+    ///   - lowest: The rate at which a trial has one request. A lower rate would not even have that.
+    init(from rate: Rate, notBelow lowest: Rate) {
+        self.rate = rate.perSecond
+        self.lowest = min(lowest.perSecond, rate.perSecond)
+    }
+
+    var step: Step {
+        if phase == .done { return .found(Rate(nearest: rate)) }
+        guard trials < Self.trialLimit, rate >= lowest, rate <= Rate.highest.perSecond else {
+            return good.map { .found(Rate(nearest: $0)) } ?? .none
+        }
+        return .trial(Rate(nearest: rate))
+    }
+
+    /// Whether the next trial is the last if it is good.
+    var isConfirming: Bool { if case .confirming(goods: 1, _) = phase { true } else { false } }
+
+    /// How far the highest good rate may be above the found one, as a share of the found one. Infinite if no rate was
+    /// bad.
+    var uncertainty: Double { bad.map { $0 / rate - 1 } ?? .infinity }
+
+    /// Records the result of the last trial. An unclear trial is repeated once.
+    mutating func record(_ trial: Trial) {
+        trials += 1
+        if trial == .unclear, !wasUnclear {
+            wasUnclear = true
+            return
+        }
+        wasUnclear = false
+        let isGood = trial == .good
+        if !isGood { isLimitedAbove = trial == .unclear }
+        switch phase {
+        case .bracketing: bracket(isGood)
+        case .confirming(let goods, let drop): confirm(isGood, goods, drop)
+        case .done: break
+        }
+    }
+
+    private mutating func bracket(_ isGood: Bool) {
+        if isGood { good = rate } else { bad = rate }
+        switch (good, bad) {
+        case (let good?, let bad?) where bad / good <= Self.precision:
+            phase = .confirming(goods: 1, drop: Self.precision)
+            rate = good
+        case (let good?, let bad?): rate = (good * bad).squareRoot()
+        case (let good?, nil): rate = good * 2
+        case (nil, let bad?): rate = bad / 2
+        case (nil, nil): break
+        }
+    }
+
+    /// A rate that was good once and bad once is not reliable. Each such rate lowers the next by a larger step, so that
+    /// the search ends soon where results vary.
+    private mutating func confirm(_ isGood: Bool, _ goods: Int, _ drop: Double) {
+        if isGood {
+            phase = goods == 1 ? .done : .confirming(goods: 1, drop: drop)
+        } else {
+            (good, bad) = (nil, rate)
+            phase = .confirming(goods: 0, drop: drop * drop)
+            rate /= drop
+        }
     }
 }

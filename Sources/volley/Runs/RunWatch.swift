@@ -1,3 +1,4 @@
+internal import Glibc
 import UncurlLoad
 import UncurlLoadReports
 import UncurlReactor
@@ -23,7 +24,9 @@ struct RunWatch: RunObserver {
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
     /// The error of the first report that could not be written. The run reports the error at its end.
-    private(set) var trouble: ReportProblem?
+    private(set) var trouble: UsageError?
+    /// Whether the program that read that report has ended.
+    private var isUnread = false
 
     /// - Parameter isLead: whether the counts come from other processes, which hand them over by intervals.
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics, isLead: Bool = false) {
@@ -59,8 +62,6 @@ struct RunWatch: RunObserver {
     /// Whether the run is to end: a condition of `--abort-on-fail` holds, or nothing reads a report any more.
     var isToEnd: Bool { abortsOnFail && conditions.breach != nil || isUnread }
 
-    private var isUnread: Bool { trouble?.isUnread == true }
-
     /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
         live.collector?.renew()
@@ -69,12 +70,12 @@ struct RunWatch: RunObserver {
         for stream in streams {
             let head =
                 switch stream.format {
-                case .csv: IntervalCSV.head
+                case .csv: Interval.csvHead
                 case .requests: RequestLogText.head
                 case .hlog: HistogramLog.head(startedAt: startedAt)
                 case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                 }
-            attempt { () throws(ReportProblem) in try stream.replace(with: head) }
+            attempt(stream) { () throws(Errno) in try stream.replace(with: head) }
         }
     }
 
@@ -154,11 +155,11 @@ struct RunWatch: RunObserver {
             for stream in streams {
                 let lines =
                     switch stream.format {
-                    case .csv: IntervalCSV.lines(interval, of: plan)
+                    case .csv: interval.csv(of: plan)
                     case .hlog: HistogramLog.lines(interval, of: plan)
                     case .requests, .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                     }
-                if !lines.isEmpty { attempt { () throws(ReportProblem) in try stream.append(lines) } }
+                if !lines.isEmpty { attempt(stream) { () throws(Errno) in try stream.append(Array(lines.utf8).span) } }
             }
         }
     }
@@ -166,11 +167,16 @@ struct RunWatch: RunObserver {
     private mutating func writeLog() {
         guard let log, let file = streams.first(where: { $0.format == .requests }) else { return }
         for chunk in log.fetch() {
-            do throws(ReportProblem) { try file.append(text.lines(chunk).span) } catch { trouble = trouble ?? error }
+            let lines = text.lines(chunk)
+            attempt(file) { () throws(Errno) in try file.append(lines.span) }
         }
     }
 
-    private mutating func attempt(_ write: () throws(ReportProblem) -> Void) {
-        do throws(ReportProblem) { try write() } catch { trouble = trouble ?? error }
+    private mutating func attempt(_ file: ReportFile, _ write: () throws(Errno) -> Void) {
+        do throws(Errno) {
+            try write()
+        } catch {
+            if trouble == nil { (trouble, isUnread) = (file.problem(error), error.code == EPIPE) }
+        }
     }
 }

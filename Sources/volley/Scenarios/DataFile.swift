@@ -1,9 +1,16 @@
 import UncurlLoad
 
-/// A file of comma-separated values (RFC 4180). Its first record has the names of the columns.
+/// A file of comma-separated values (RFC 4180). Its first record has the names of the columns. A quoted value may
+/// contain commas, line ends and doubled quotes.
 struct DataFile {
-    let columns: [String]
+    private(set) var columns: [String] = []
     private(set) var rows: [[[UInt8]]] = []
+    private let bytes: [UInt8]
+    private let file: String
+    private var position = 0
+    private var line = 1
+
+    private static let (quote, comma, feed, carriageReturn) = (UInt8(0x22), UInt8(0x2C), UInt8(0x0A), UInt8(0x0D))
 
     init(_ path: String) throws(UsageError) {
         var bytes = try Files.read(path, for: "the data file")
@@ -12,13 +19,13 @@ struct DataFile {
     }
 
     init(_ bytes: [UInt8], _ path: String) throws(UsageError) {
-        var records = CommaSeparated(bytes, path)
-        guard let head = try records.next() else { throw UsageError("\(quoted(path)) has no columns") }
+        (self.bytes, file) = (bytes, path)
+        guard let head = try next() else { throw UsageError("\(quoted(path)) has no columns") }
         columns = head.values.map { String(decoding: $0, as: UTF8.self).trimmed }
         guard Set(columns.map { OctetText($0) }).count == columns.count, !columns.contains(where: \.isEmpty) else {
             throw head.place.problem("each column needs a name of its own")
         }
-        while let record = try records.next() {
+        while let record = try next() {
             guard record.values.count == columns.count else {
                 throw record.place.problem("it has \(record.values.count) values for \(columns.count) columns")
             }
@@ -26,22 +33,9 @@ struct DataFile {
         }
         guard !rows.isEmpty else { throw UsageError("\(quoted(path)) has no row below its columns") }
     }
-}
 
-/// Reads the records of a text, with the lines that they begin in. A quoted value may contain commas, line ends and
-/// doubled quotes.
-private struct CommaSeparated {
-    private let bytes: [UInt8]
-    private let file: String
-    private var position = 0
-    private var line = 1
-
-    init(_ bytes: [UInt8], _ file: String) { (self.bytes, self.file) = (bytes, file) }
-
-    private static let (quote, comma, feed, carriageReturn) = (UInt8(0x22), UInt8(0x2C), UInt8(0x0A), UInt8(0x0D))
-
-    /// Empty lines are skipped.
-    mutating func next() throws(UsageError) -> (values: [[UInt8]], place: InputPlace)? {
+    /// The next record, with the line that it begins in. Empty lines are skipped.
+    private mutating func next() throws(UsageError) -> (values: [[UInt8]], place: InputPlace)? {
         while takeLineEnd() {}
         guard position < bytes.count else { return nil }
         let place = InputPlace(file: file, line: line)

@@ -326,7 +326,7 @@ extension ScenarioFile {
             throw node.problem("needs one of json, field, cookie and pattern")
         }
         let text = try source.text()
-        let found: Extraction.Source
+        let found: ExtractionSource
         switch given[0] {
         case "json": found = .json(try Self.pointer(text, at: source))
         case "field": found = .field(text)
@@ -338,11 +338,11 @@ extension ScenarioFile {
                 throw source.problem("is no pattern: \(error)")
             }
         }
-        return Extraction(
+        return (
             name,
-            variable: try declare(name, at: node),
+            try declare(name, at: node),
             found,
-            fallback: try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) }
+            try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) }
         )
     }
 

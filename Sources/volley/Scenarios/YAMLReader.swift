@@ -44,17 +44,9 @@ struct YAMLReader {
         case depth = "this is nested more than 64 deep"
     }
 
-    fileprivate struct Line {
-        let number: Int
-        /// The number of leading spaces.
-        var indent: Int
-        /// The text after them.
-        var text: [Unicode.Scalar]
-        let whole: [Unicode.Scalar]
-
-        /// Whether the line is empty or a comment.
-        var isEmpty: Bool { text.first.map { $0 == "#" } ?? true }
-    }
+    /// - indent: The number of leading spaces.
+    /// - text: The text after them.
+    private typealias Line = (number: Int, indent: Int, text: [Unicode.Scalar], whole: [Unicode.Scalar])
 
     private static let deepest = 64
 
@@ -87,7 +79,7 @@ struct YAMLReader {
             guard whole.allSatisfy(Self.isPrintable) else { throw Problem(line: index + 1, kind: .character) }
             let indent = whole.prefix { $0 == " " }.count
             let text = indent == 0 ? whole : Array(whole[indent...])
-            lines.append(Line(number: index + 1, indent: indent, text: text, whole: whole))
+            lines.append((index + 1, indent, text, whole))
         }
     }
 
@@ -114,7 +106,8 @@ struct YAMLReader {
     /// The next line that is not empty.
     private var peek: Line? {
         mutating get {
-            while position < lines.count, lines[position].isEmpty { position += 1 }
+            // Only a comment, or nothing.
+            while position < lines.count, lines[position].text.first ?? "#" == "#" { position += 1 }
             return position < lines.count ? lines[position] : nil
         }
     }

@@ -65,17 +65,12 @@ extension LoadOptions {
     }
 }
 
-extension ConnectToRule {
+extension LoadOptions {
     /// Reads `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 matches any; an empty HOST2 or PORT2 keeps
     /// the URL's. An IPv6 address has brackets.
-    init(_ text: String) throws(UsageError) {
-        let parts = try Self.split(text)
-        self.init(
-            host: try Self.host(parts[0], text),
-            port: try Self.port(parts[1], text),
-            newHost: try Self.host(parts[2], text),
-            newPort: try Self.port(parts[3], text)
-        )
+    static func connectToRule(_ text: String) throws(UsageError) -> ConnectToRule {
+        let parts = try split(text)
+        return (try host(parts[0], text), try port(parts[1], text), try host(parts[2], text), try port(parts[3], text))
     }
 
     /// Splits the text into four fields. Colons in brackets are part of an address.

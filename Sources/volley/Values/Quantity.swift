@@ -4,33 +4,21 @@ import UncurlLoad
 ///
 /// The units are wrk's, in upper or lower case, so `1m` is a million connections or one minute. volley adds fractions,
 /// powers of ten, and units below a second. Values are exact: a number with a remainder is refused and not rounded.
-enum Quantity {
-    /// The longest time, 744 hours in nanoseconds. A sum of several such times fits in an instant.
-    static let longest = LoadOptions.longest
-
+extension UInt64 {
     /// Reads `10`, `1.5k`, `1e6`, `1M`, `1G`.
-    static func count(
-        _ text: String,
-        for flag: String,
-        allowingZero: Bool = false
-    ) throws(UsageError) -> UInt64 {
+    init(count text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
         guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else {
             throw UsageError("\(flag) \(quoted(text)) is not a number: use a whole number such as 64, 1.5k or 1M")
         }
         guard let scale = DecimalNumber.scale(ofUnit: unit.lowercased()) else {
             throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use k, M or G")
         }
-        let value = try exact(number, times: scale, text, flag, "a whole number")
-        guard value > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
-        return value
+        self = try Self.exact(number, times: scale, text, flag, "a whole number")
+        guard self > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
     }
 
-    /// Reads `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`. Returns nanoseconds.
-    static func time(
-        _ text: String,
-        for flag: String,
-        allowingZero: Bool = false
-    ) throws(UsageError) -> UInt64 {
+    /// Reads `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m` as nanoseconds, at most 744 hours.
+    init(time text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
         var rest = Substring(text)
         var (sum, last) = (UInt64(0), UInt64.max)
         repeat {
@@ -38,7 +26,7 @@ enum Quantity {
                 throw UsageError("\(flag) \(quoted(text)) is not a time: use such as 500ms, 0.2s, 10s or 1h30m")
             }
             let unit = Substring(tail.utf8.prefix { !DecimalNumber.isDigit($0) })
-            guard let scale = scale(ofTime: unit.lowercased()) else {
+            guard let scale = Self.scale(ofTime: unit.lowercased()) else {
                 throw UsageError(
                     "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
                 )
@@ -51,26 +39,15 @@ enum Quantity {
             }
             last = scale
             let (total, overflow) = sum.addingReportingOverflow(
-                try exact(number, times: scale, text, flag, "whole nanoseconds")
+                try Self.exact(number, times: scale, text, flag, "whole nanoseconds")
             )
-            guard !overflow else { throw tooLong(text, flag) }
+            guard !overflow else { throw Self.tooLong(text, flag) }
             sum = total
             rest = tail[unit.endIndex...]
         } while !rest.isEmpty
         guard sum > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
-        guard sum <= longest else { throw tooLong(text, flag) }
-        return sum
-    }
-
-    /// Reads a share such as `0.1%`, `0.001` or `1e-3`; nil for any other text.
-    static func share(_ text: String) -> Double? {
-        guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else { return nil }
-        guard unit.utf8.count <= 1 else { return nil }
-        switch unit {
-        case "": return number.value
-        case "%": return number.value / 100
-        default: return nil
-        }
+        guard sum <= LoadOptions.longest else { throw Self.tooLong(text, flag) }
+        self = sum
     }
 
     private static func scale(ofTime unit: String) -> UInt64? {
@@ -105,6 +82,16 @@ enum Quantity {
     }
 }
 
+extension Double {
+    /// Reads a share such as `0.1%`, `0.001` or `1e-3`; nil for any other text.
+    init?(share text: String) {
+        guard let (number, unit) = DecimalNumber.first(of: Substring(text)), unit.utf8.count <= 1,
+            ["", "%"].contains(unit)
+        else { return nil }
+        self = unit.isEmpty ? number.value : number.value / 100
+    }
+}
+
 extension Rate {
     /// Reads `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
     init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
@@ -120,16 +107,16 @@ extension Pause {
     /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.
     init(_ text: String, for flag: String) throws(UsageError) {
         if text.begins(with: "exp:") {
-            self = .exponential(try Quantity.time(String(text.dropFirst(4)), for: flag, allowingZero: true))
+            self = .exponential(try UInt64(time: String(text.dropFirst(4)), for: flag, allowingZero: true))
             return
         }
         let ends = text.parts(at: "-", most: 2).map(String.init)
-        let low = try Quantity.time(ends[0], for: flag, allowingZero: true)
+        let low = try UInt64(time: ends[0], for: flag, allowingZero: true)
         guard ends.count == 2 else {
             self = .fixed(low)
             return
         }
-        let high = try Quantity.time(ends[1], for: flag, allowingZero: true)
+        let high = try UInt64(time: ends[1], for: flag, allowingZero: true)
         guard low <= high else { throw UsageError("\(flag) \(quoted(text)) ends before it begins: put the less first") }
         self = .uniform(low, high)
     }

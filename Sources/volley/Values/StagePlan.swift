@@ -2,27 +2,29 @@ import UncurlLoad
 
 /// The plan of `--stage`: successive rates (`30s@1k,1m@5k,linear`), or successive numbers of connections
 /// (`30s@100c,1m@500c,linear`).
-enum StagePlan: Hashable, Sendable {
-    case rates(LoadProfile)
-    case connections(CrowdProfile)
+struct StagePlan {
+    private var rates: [LoadStage<Rate>] = []
+    private var crowds: [LoadStage<UInt64>] = []
+    /// The rates; nil where the stages are numbers of connections.
+    private(set) var profile: LoadProfile?
+    /// The numbers of connections; nil where the stages are rates.
+    private(set) var crowd: CrowdProfile?
 
     /// The most stages, because a profile goes through its stages one by one.
-    static let limit = 1_000
+    private static let limit = 1_000
 
     /// Reads successive stages, each with a time and a rate or a number of connections. A stage with `linear` changes
     /// evenly from the value before it (0 at the start) to its own.
     init(_ texts: [String]) throws(UsageError) {
-        var stages = StageReader()
         for text in texts {
-            for part in text.parts(at: ",") { try stages.take(part, of: text) }
+            for part in text.parts(at: ",") { try take(part, of: text) }
         }
-        guard stages.rates.isEmpty || stages.crowds.isEmpty else {
+        guard rates.isEmpty || crowds.isEmpty else {
             throw UsageError(
                 "--stage: a run has rates or numbers of connections, not both: leave the one or the other out"
             )
         }
-        let isOfRates = stages.crowds.isEmpty
-        self = isOfRates ? .rates(try Self.profile(stages.rates)) : .connections(try Self.crowd(stages.crowds))
+        if crowds.isEmpty { profile = try Self.profile(rates) } else { crowd = try Self.crowd(crowds) }
     }
 
     private static func profile(_ stages: [LoadStage<Rate>]) throws(UsageError) -> LoadProfile {
@@ -44,25 +46,19 @@ enum StagePlan: Hashable, Sendable {
     }
 
     private static func check(_ duration: UInt64) throws(UsageError) {
-        guard duration <= Quantity.longest else {
+        guard duration <= LoadOptions.longest else {
             throw UsageError("--stage: all stages together are too long: at most 744h")
         }
     }
-}
 
-/// Collects the stages of a plan, part by part.
-private struct StageReader {
-    private(set) var rates: [LoadStage<Rate>] = []
-    private(set) var crowds: [LoadStage<UInt64>] = []
-
-    mutating func take(_ part: Substring, of text: String) throws(UsageError) {
+    private mutating func take(_ part: Substring, of text: String) throws(UsageError) {
         switch part.isASCII ? part.lowercased() : nil {
         case "linear"?: try makeLinear(in: text)
         case "step"?: break
         default: try add(part, of: text)
         }
-        guard rates.count + crowds.count <= StagePlan.limit else {
-            throw UsageError("--stage: at most \(StagePlan.limit) stages")
+        guard rates.count + crowds.count <= Self.limit else {
+            throw UsageError("--stage: at most \(Self.limit) stages")
         }
     }
 
@@ -84,10 +80,10 @@ private struct StageReader {
                     + "30s@100c for connections"
             )
         }
-        let duration = try Quantity.time(String(halves[0]), for: "--stage")
+        let duration = try UInt64(time: String(halves[0]), for: "--stage")
         if halves[1].ends(with: "c") || halves[1].ends(with: "C") {
             let number = String(Substring(halves[1].utf8.dropLast()))
-            let count = try Quantity.count(number, for: "--stage", allowingZero: true)
+            let count = try UInt64(count: number, for: "--stage", allowingZero: true)
             crowds.append(LoadStage(duration: duration, from: count, to: count))
         } else {
             let rate = try Rate(String(halves[1]), for: "--stage", allowingZero: true)

@@ -116,7 +116,7 @@ private struct ThresholdReader {
     private func window(_ text: String) throws(UsageError) -> (limit: String, UInt64?) {
         let words = text.parts(at: " ", keepingEmpty: false).map(String.init)
         guard let place = words.firstIndex(where: { $0.isSame(as: "over") }) else { return (text.trimmed, nil) }
-        guard place == words.count - 2, let length = try? Quantity.time(words[place + 1], for: ""),
+        guard place == words.count - 2, let length = try? UInt64(time: words[place + 1], for: ""),
             length >= 1_000_000_000
         else {
             throw UsageError(
@@ -128,7 +128,7 @@ private struct ThresholdReader {
 
     /// Reads `+10%`, `-5%`: the sign makes the limit a change.
     private func share(_ text: String) -> Double? {
-        guard text.ends(with: "%"), let share = Quantity.share(String(Substring(text.utf8.dropFirst()))) else {
+        guard text.ends(with: "%"), let share = Double(share: String(Substring(text.utf8.dropFirst()))) else {
             return nil
         }
         return text.begins(with: "-") ? -share : share
@@ -160,10 +160,10 @@ extension ThresholdMetric.Kind {
         case .time:
             // A number without a unit would be seconds, where the user often means milliseconds.
             guard text.isSame(as: "0") || text.unicodeScalars.last?.properties.isAlphabetic == true else { return nil }
-            return (try? Quantity.time(text, for: "", allowingZero: true)).map { Double($0) }
-        case .share: return Quantity.share(text)
+            return (try? UInt64(time: text, for: "", allowingZero: true)).map { Double($0) }
+        case .share: return Double(share: text)
         case .perSecond: return (try? Rate(text, for: "", allowingZero: true))?.perSecond
-        case .count: return (try? Quantity.count(text, for: "", allowingZero: true)).map { Double($0) }
+        case .count: return (try? UInt64(count: text, for: "", allowingZero: true)).map { Double($0) }
         }
     }
 }
@@ -178,7 +178,7 @@ extension SearchGoal {
             guard sides.count == 2 else { throw Self.problem(text) }
             let limit = sides[1].hasPrefix("=") ? String(sides[1].dropFirst()).trimmed : sides[1]
             if sides[0] == "errors" {
-                guard let share = Quantity.share(limit), share > 0, share <= 1 else { throw Self.problem(text) }
+                guard let share = Double(share: limit), share > 0, share <= 1 else { throw Self.problem(text) }
                 errors = share
             } else {
                 let percentile = sides[0] == "max" ? 100 : Double(sides[0].dropFirst())
@@ -186,7 +186,7 @@ extension SearchGoal {
                 else {
                     throw Self.problem(text)
                 }
-                times.append((percentile, try Quantity.time(limit, for: "--search-max")))
+                times.append((percentile, try UInt64(time: limit, for: "--search-max")))
             }
         }
         self.init(text, times, errors: errors, condition: "--search-max \(text)")

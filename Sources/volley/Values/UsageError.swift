@@ -38,7 +38,7 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    init(_ error: LocustProblem) { self.init(error.text(.flags)) }
+    init(_ error: LocustError) { self.init(error.text(.flags)) }
 }
 
 extension SettingNames {
@@ -70,6 +70,13 @@ func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) 
 
 func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> Value) throws(UsageError) -> Value {
     do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
+}
+
+extension Set<String> {
+    /// Throws for the first of these flags that is in this set, the flags that are given.
+    func refuse(_ flags: [String], _ words: String) throws(UsageError) {
+        if let flag = flags.first(where: contains) { throw UsageError("\(flag) \(words)") }
+    }
 }
 
 /// An environment variable of the program.

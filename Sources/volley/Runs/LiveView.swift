@@ -1,3 +1,4 @@
+internal import CUncurlLinux
 internal import Glibc
 import UncurlLoad
 import UncurlReactor
@@ -6,10 +7,15 @@ import UncurlReactor
 /// and the 99th percentile, one column per interval) above facts and that line. If standard error is not a terminal,
 /// there is no display.
 struct LiveView {
-    private let descriptor = STDERR_FILENO
-    private var line: RunProgressLine
+    private let descriptor: CInt
+    let isShown: Bool
     private let hasPlots: Bool
     private var drawnLines = 0
+    /// Whether the line is drawn, without plots.
+    private var isDrawn = false
+    private var rate = 0.0
+    /// When the counts of the warm-up last grew, and their number then.
+    private var grown: (time: UInt64, completed: UInt64) = (0, 0)
 
     /// The number of rows of each plot.
     private static let height = 6
@@ -18,12 +24,11 @@ struct LiveView {
     /// - Parameters:
     ///   - isWanted: whether anything is shown.
     ///   - plots: whether plots are shown besides the line.
-    init(isWanted: Bool, plots: Bool) {
-        line = RunProgressLine(wanted: isWanted)
-        hasPlots = plots && line.isShown
+    init(descriptor: CInt = STDERR_FILENO, isWanted: Bool, plots: Bool = false, terminal: Bool? = nil) {
+        self.descriptor = descriptor
+        isShown = isWanted && (terminal ?? Self.isTerminal(descriptor))
+        hasPlots = plots && isShown
     }
-
-    var isShown: Bool { line.isShown }
 
     /// - Parameters:
     ///   - counted: the part of the run that `total` covers, in nanoseconds.
@@ -35,11 +40,10 @@ struct LiveView {
         elapsed: UInt64,
         of plan: RunPlan
     ) {
-        let snapshot = RunSnapshot(total, of: plan.options.work)
-        guard hasPlots else { return line.draw(snapshot, series, elapsed: elapsed, of: plan) }
+        guard hasPlots else { return drawLine(total, series, elapsed: elapsed, of: plan) }
         let names = Array(zip(plan.requestNames.all, total.names))
         let facts = { Self.facts(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
-        draw(series, facts: facts, names, line.next(snapshot, series, elapsed: elapsed, of: plan))
+        draw(series, facts: facts, names, next(total, series, elapsed: elapsed, of: plan))
     }
 
     /// - Parameters:
@@ -52,7 +56,7 @@ struct LiveView {
         _ names: [(String, NamedMetrics)],
         _ line: String
     ) {
-        let (columns, rows) = RunProgressLine.size(of: descriptor)
+        let (columns, rows) = Self.size(of: descriptor)
         let facts = facts(columns)
         let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns) : []
         let room = plots.isEmpty ? 0 : max(0, rows - plots.count - facts.count - 2)
@@ -69,7 +73,8 @@ struct LiveView {
 
     /// Erases the view, so that the report starts on a clean line.
     mutating func clear() {
-        line.clear()
+        if isDrawn { try? BlockingOutput.writeAll("\r\u{1B}[K", to: descriptor) }
+        isDrawn = false
         guard drawnLines > 0 else { return }
         try? BlockingOutput.writeAll(home + "\u{1B}[J", to: descriptor)
         drawnLines = 0
@@ -166,9 +171,7 @@ extension LiveView {
     }
 
     private static func statuses(_ total: Metrics) -> String? {
-        var parts = total.statuses.indices.filter { total.statuses[$0] > 0 }.map {
-            "\($0) × \(grouped(total.statuses[$0]))"
-        }
+        var parts = total.seenStatuses.map { "\($0.code) × \(grouped($0.count))" }
         if total[.failed] > 0 { parts.append("failed × \(grouped(total[.failed]))") }
         if total[.connectionsFailed] > 0 { parts.append("not connected × \(grouped(total[.connectionsFailed]))") }
         // The requests that have begun and not ended, according to the threads' last reports.
@@ -194,5 +197,97 @@ extension LiveView {
             "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(Units.time($0.value))"
         }
         return (parts + ["max \(Units.time(summary.maximum))"]).joined(separator: " · ")
+    }
+}
+
+/// The line that is redrawn during a run.
+extension LiveView {
+    /// Redraws the line in place. `elapsed` is the time since the start of the run, in nanoseconds.
+    mutating func drawLine(_ total: Metrics, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) {
+        guard isShown else { return }
+        let line = next(total, series, elapsed: elapsed, of: plan)
+        // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
+        try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
+        isDrawn = true
+    }
+
+    /// The text of the line. Its rate is that of the last complete interval, as in the plots. A warm-up has no
+    /// intervals, so its rate is the one since its counts last grew.
+    mutating func next(_ total: Metrics, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) -> String {
+        if elapsed >= plan.options.warmup {
+            rate = series.points.last?.perSecond ?? rate
+        } else {
+            follow(total.done(plan.options.work), at: elapsed)
+        }
+        let columns = Self.size(of: descriptor).columns
+        return Self.text(total, elapsed: elapsed, rate: rate, plan, columns: columns)
+    }
+
+    private mutating func follow(_ completed: UInt64, at elapsed: UInt64) {
+        // Another run has begun.
+        if elapsed < grown.time || completed < grown.completed { grown = (0, 0) }
+        guard completed > grown.completed, elapsed > grown.time else { return }
+        rate = Double(completed - grown.completed) * 1e9 / Double(elapsed - grown.time)
+        grown = (elapsed, completed)
+    }
+
+    /// - Parameter columns: the width. The most important details that fit are shown.
+    static func text(
+        _ total: Metrics,
+        elapsed: UInt64,
+        rate: Double,
+        _ plan: RunPlan,
+        columns: Int = .max
+    ) -> String {
+        let lines = (0..<4).map { parts($0, total, elapsed, rate, plan).joined(separator: " · ") }
+        let fitting = lines.first { $0.count <= columns }
+        return fitting ?? String((lines.last ?? "").prefix(columns))
+    }
+
+    /// - Parameter brevity: 0 for all parts, 1 with one time, 2 in short, 3 for the least.
+    private static func parts(
+        _ brevity: Int,
+        _ total: Metrics,
+        _ elapsed: UInt64,
+        _ rate: Double,
+        _ plan: RunPlan
+    ) -> [String] {
+        let isLong = brevity <= 1
+        let seconds = fixed(Double(elapsed) / 1e9, 0)
+        var parts = ["\(seconds) s"]
+        if isLong, let duration = plan.options.duration {
+            parts = ["\(seconds) s of \(Units.time(duration &+ plan.options.warmup))"]
+        } else if isLong, let requests = plan.options.requests {
+            parts.append("\(grouped(total.done(plan.options.work))) of \(grouped(requests))")
+        }
+        if elapsed < plan.options.warmup { parts.append("warming up") }
+        parts.append(grouped(UInt64(max(rate, 0))) + (brevity == 0 ? " \(plan.options.work.unit)" : "/s"))
+        let times = total.headline(plan.options.work).summary(percentiles: [50, 99])
+        if let p50 = times?[50], let p99 = times?[99] {
+            switch brevity {
+            case 0: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+            case 1, 2: parts.append("p99 \(Units.time(p99))")
+            default: break
+            }
+        }
+        parts.append("\(grouped(total.errors)) errors")
+        if brevity < 3 { parts += total.remarks.map { "\(grouped($0.count)) \($0.title)" }.sorted() }
+        return parts
+    }
+}
+
+/// Properties of a terminal.
+extension LiveView {
+    private static func isTerminal(_ descriptor: CInt) -> Bool {
+        guard isatty(descriptor) == 1 else { return false }
+        guard let name = unsafe getenv("TERM") else { return false }
+        return unsafe String(cString: name) != "dumb"
+    }
+
+    /// The size; 80 by 24 where the terminal does not report it.
+    static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 }

@@ -1,9 +1,0 @@
-public import UncurlLoad
-
-extension LoadReport {
-    /// The report for people, as volley prints it. It has several lines and ends with a line end.
-    public var text: String { TextReport.text(result) }
-
-    /// The report for programs: one JSON document, which `volley schema` describes. Its times are nanoseconds.
-    public var json: String { JSONReport.text(result) }
-}
