@@ -30,7 +30,7 @@ struct WalkTests {
         """,
         "UncurlEngine": """
         Connection ConnectionMachine ConnectionPool ConnectionSending Destination Engine EngineRequest
-        Exchange ExchangeHome ExchangeReport HTTPURL Host HostTable Link Origin Reading SlotID Timeouts
+        Exchange ExchangeReport HTTPURL HostTable Link Origin Reading SlotID Timeouts
         Transport
         """,
         "UncurlSemantics": """
@@ -85,7 +85,7 @@ struct WalkTests {
             ceiling: 28,
             [
                 "UncurlEngine": """
-                BodyReader ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link SendQueue
+                BodyReader ConnectionSending EngineRequest Exchange FileBody Link SendQueue
                 """,
                 "UncurlSemantics": """
                 MultipartLayout
@@ -160,7 +160,7 @@ struct WalkTests {
             ceiling: 15,
             [
                 "UncurlEngine": """
-                Connection ReadingPace
+                Connection Reading
                 """,
                 "UncurlReactor": """
                 WritableFile
@@ -180,8 +180,8 @@ struct WalkTests {
                 StatusLineParser
                 """,
                 "UncurlEngine": """
-                Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange ExchangeHome
-                ExchangeReport Host HostTable Link Reading SlotID Transport
+                Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange
+                ExchangeReport HostTable Link Reading SlotID Transport
                 """,
                 "UncurlLoad": """
                 ConnectPacer EngineRequests LatencyHistogram Metrics RemoteWorker Worker WorkerMetrics

@@ -8,7 +8,7 @@ enum UploadContent {
     case data(Data)
     /// A stream that a separate thread reads once.
     case stream(StreamContent)
-    /// A file, or the parts of a form.
+    /// A file, or a form.
     case body(Content)
 
     /// - Throws: an error that says what is wrong with the file.
@@ -19,7 +19,7 @@ enum UploadContent {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
             case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
-            case .parts(let parts): self = .body(.parts(parts))
+            case .content(let content): self = .body(content)
             }
         case .data(let data): self = .data(data)
         case .file(let url): self = .body(.file(try UploadContent.file(url)))
@@ -29,7 +29,7 @@ enum UploadContent {
                 return
             }
             self = .stream(StreamContent(stream, request))
-        case .parts(let parts): self = .body(.parts(parts))
+        case .content(let content): self = .body(content)
         }
     }
 

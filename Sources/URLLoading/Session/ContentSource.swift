@@ -9,6 +9,6 @@ package enum ContentSource: Sendable {
     case file(URL)
     /// The request's stream; if it has none, the delegate is asked for one (`needNewBodyStream`).
     case stream
-    /// Parts that Uncurl has given to the first request.
-    case parts([Content])
+    /// Content that Uncurl has given to the first request.
+    case content(Content)
 }

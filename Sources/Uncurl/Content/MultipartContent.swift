@@ -56,15 +56,15 @@ extension MultipartForm {
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         let content = content
-        guard Content.parts(content).isSendable else { throw .tooLong }
-        request.parts = content
+        guard content.isSendable else { throw .tooLong }
+        request.content = content
         return request
     }
 }
 
 extension URLRequest {
     /// Whether the content of this request can be sent again.
-    var isReplayable: Bool { httpBodyStream == nil && parts?.allSatisfy(\.isReplayable) ?? true }
+    var isReplayable: Bool { httpBodyStream == nil && content?.isReplayable ?? true }
 }
 
 /// Reads a stream while it is sent. The stream must have its declared length. Errors name the stream's part.

@@ -139,7 +139,7 @@ public struct MultipartForm: Sendable {
 
     /// The form in order, for the engine: files go from the disk to the socket, and streams are read on threads that
     /// may block. Boundaries and small content are sent together, each file and each stream by itself.
-    var content: [Content] {
+    var content: Content {
         var content: [Content] = []
         var bytes: [UInt8] = []
         func flush() {
@@ -158,7 +158,7 @@ public struct MultipartForm: Sendable {
         }
         bytes += closing
         flush()
-        return content
+        return .parts(content)
     }
 }
 
