@@ -19,8 +19,8 @@ struct SharedFieldsTests {
             (
                 "values that keep their own rules",
                 [
-                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "localAddresses", "places",
-                    "probes", "readings", "spareDecoders", "starved",
+                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "places", "probes", "readings",
+                    "spareDecoders",
                 ]
             ),
         ],

@@ -30,7 +30,7 @@ struct WalkTests {
         """,
         "UncurlEngine": """
         Connection ConnectionMachine ConnectionPool ConnectionSending Destination Engine EngineRequest
-        Exchange ExchangeHome ExchangeReport HTTPURL Host HostTable Link Origin Reading SlotID Timeouts
+        Exchange ExchangeReport HTTPURL HostTable Link Origin Reading SlotID Timeouts
         Transport
         """,
         "UncurlSemantics": """
@@ -79,8 +79,7 @@ struct WalkTests {
             ceiling: 25,
             [
                 "UncurlEngine": """
-                BodyReader ConnectionSending ContentFramer EngineRequest Exchange FileBody FilePortion Link
-                SendQueue
+                BodyReader ConnectionSending EngineRequest Exchange FileBody Link SendQueue
                 """,
                 "UncurlSemantics": """
                 MultipartLayout
@@ -152,7 +151,7 @@ struct WalkTests {
             ceiling: 14,
             [
                 "UncurlEngine": """
-                Connection ReadingPace
+                Connection Reading
                 """,
                 "UncurlReactor": """
                 WritableFile
@@ -172,8 +171,8 @@ struct WalkTests {
                 Scanners StatusLineParser
                 """,
                 "UncurlEngine": """
-                Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange ExchangeHome
-                ExchangeReport Host HostTable Link Reading SlotID Transport
+                Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange
+                ExchangeReport HostTable Link Reading SlotID Transport
                 """,
                 "UncurlLoad": """
                 ConnectPacer EngineRequests LatencyHistogram Metrics RemoteWorker Worker WorkerMetrics

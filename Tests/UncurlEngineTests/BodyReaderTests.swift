@@ -61,7 +61,7 @@ struct BodyReaderTests {
             .bytes(bytes("<")), .file(try FileBody(path: file.path)), threaded(["a", "bc"]), .bytes([]),
             .file(try FileBody(path: empty.path)), .file(try FileBody(path: file.path, range: 0..<3)), threaded([]),
         ]
-        let (first, second) = (FilePortion.slice, Self.large.count - 2 * FilePortion.slice)
+        let (first, second) = (FileBody.slice, Self.large.count - 2 * FileBody.slice)
         var expected = bytes("1\r\n<\r\n")
         for (start, count) in [(0, first), (first, first), (2 * first, second)] {
             expected += bytes(String(count, radix: 16) + "\r\n") + Self.large[start..<(start + count)] + [13, 10]

@@ -104,7 +104,7 @@ struct ConnectionMachineTests {
         #expect(heard == [])
         let closesAgain = machine.closed()
         #expect(!closesAgain)
-        #expect(machine.checkIdle(at: at(1_000), idleLimit: 1) == .nothing)
+        #expect(machine.idleTimeLeft(at: at(1_000), idleLimit: 1) == nil)
         #expect(!machine.isFresh(at: at(100), idleLimit: seconds(60)))
     }
 
@@ -127,12 +127,12 @@ struct ConnectionMachineTests {
     @Test("the timer of an idle connection finds it expired, or younger than it knew, and a busy one is left alone")
     func idleTimer() {
         var machine = machine()
-        #expect(machine.checkIdle(at: at(130), idleLimit: seconds(60)) == .wait(seconds(30)))
-        #expect(machine.checkIdle(at: at(160), idleLimit: seconds(60)) == .expired)
+        #expect(machine.idleTimeLeft(at: at(130), idleLimit: seconds(60)) == seconds(30))
+        #expect(machine.idleTimeLeft(at: at(160), idleLimit: seconds(60)) == 0)
         machine.leased()
-        #expect(machine.checkIdle(at: at(160), idleLimit: seconds(60)) == .nothing)
+        #expect(machine.idleTimeLeft(at: at(160), idleLimit: seconds(60)) == nil)
         machine.parked(at: at(150))
-        #expect(machine.checkIdle(at: at(160), idleLimit: seconds(60)) == .wait(seconds(50)))
+        #expect(machine.idleTimeLeft(at: at(160), idleLimit: seconds(60)) == seconds(50))
     }
 
     @Test(

@@ -11,64 +11,61 @@ struct DeadlinesTests {
     @Test("without limits nothing ever passes")
     func none() {
         let deadlines = Deadlines(.init(Timeouts(connect: nil, idle: nil)), start: start)
-        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(1_000_000)) == .next(.never))
+        #expect(deadlines.forConnection(since: start, counts: true, at: after(1_000_000)) == .next(.never))
         #expect(
-            deadlines.check(.onWire(lastActivity: start, sent: start, paused: false), at: after(1_000)) == .next(.never)
+            deadlines.onWire(lastActivity: start, sent: start, paused: false, at: after(1_000)) == .next(.never)
         )
     }
 
     @Test("idle counts from the last byte, and passes exactly at its limit")
     func idle() {
         let deadlines = Deadlines(.init(Timeouts(idle: .seconds(5))), start: start)
-        let waiting = Deadlines.Waiting.onWire(lastActivity: after(10), sent: nil, paused: false)
-        #expect(deadlines.check(waiting, at: after(14)) == .next(after(15)))
-        #expect(deadlines.check(waiting, at: after(15)) == .passed(.idle))
+        #expect(deadlines.onWire(lastActivity: after(10), sent: nil, paused: false, at: after(14)) == .next(after(15)))
+        #expect(deadlines.onWire(lastActivity: after(10), sent: nil, paused: false, at: after(15)) == .passed(.idle))
     }
 
     @Test("idle and the wait for the response head stand still while the consumer pauses; the total does not")
     func paused() {
         let limits = Timeouts(responseHead: .seconds(2), idle: .seconds(5), total: .seconds(60))
         let deadlines = Deadlines(.init(limits), start: start)
-        let waiting = Deadlines.Waiting.onWire(lastActivity: start, sent: start, paused: true)
-        #expect(deadlines.check(waiting, at: after(30)) == .next(after(60)))
-        #expect(deadlines.check(waiting, at: after(60)) == .passed(.total))
+        #expect(deadlines.onWire(lastActivity: start, sent: start, paused: true, at: after(30)) == .next(after(60)))
+        #expect(deadlines.onWire(lastActivity: start, sent: start, paused: true, at: after(60)) == .passed(.total))
     }
 
     @Test("the response head is waited for from the request's last byte, and no longer once it is there")
     func responseHead() {
         let deadlines = Deadlines(.init(Timeouts(responseHead: .seconds(2), idle: nil)), start: start)
         #expect(
-            deadlines.check(.onWire(lastActivity: start, sent: after(3), paused: false), at: after(5))
+            deadlines.onWire(lastActivity: start, sent: after(3), paused: false, at: after(5))
                 == .passed(.responseHead)
         )
         #expect(
-            deadlines.check(.onWire(lastActivity: start, sent: nil, paused: false), at: after(50)) == .next(.never)
+            deadlines.onWire(lastActivity: start, sent: nil, paused: false, at: after(50)) == .next(.never)
         )
     }
 
     @Test("the wait in the pool has a limit of its own")
     func pool() {
         let deadlines = Deadlines(.init(Timeouts(poolWait: .seconds(1), idle: .milliseconds(1))), start: start)
-        #expect(deadlines.check(.forConnection(since: start, counts: true), at: start) == .next(after(1)))
-        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(1)) == .passed(.poolWait))
+        #expect(deadlines.forConnection(since: start, counts: true, at: start) == .next(after(1)))
+        #expect(deadlines.forConnection(since: start, counts: true, at: after(1)) == .passed(.poolWait))
     }
 
     @Test("the wait in the pool passes only while it counts, and is looked at again")
     func uncounted() {
         let deadlines = Deadlines(.init(Timeouts(poolWait: .seconds(2), idle: nil)), start: start)
-        let waiting = Deadlines.Waiting.forConnection(since: start, counts: false)
-        #expect(deadlines.check(waiting, at: after(1)) == .next(after(2)))
-        #expect(deadlines.check(waiting, at: after(3)) == .next(after(5)))
-        #expect(deadlines.check(.forConnection(since: start, counts: true), at: after(5)) == .passed(.poolWait))
+        #expect(deadlines.forConnection(since: start, counts: false, at: after(1)) == .next(after(2)))
+        #expect(deadlines.forConnection(since: start, counts: false, at: after(3)) == .next(after(5)))
+        #expect(deadlines.forConnection(since: start, counts: true, at: after(5)) == .passed(.poolWait))
     }
 
     @Test("absurd limits saturate instead of trapping")
     func absurd() {
         let deadlines = Deadlines(.init(Timeouts(idle: .seconds(Int64.max), total: .seconds(Int64.max))), start: start)
         #expect(
-            deadlines.check(.onWire(lastActivity: start, sent: nil, paused: false), at: after(9)) == .next(.never)
+            deadlines.onWire(lastActivity: start, sent: nil, paused: false, at: after(9)) == .next(.never)
         )
         let negative = Deadlines(.init(Timeouts(total: .seconds(-5))), start: start)
-        #expect(negative.check(.forConnection(since: start, counts: true), at: start) == .passed(.total))
+        #expect(negative.forConnection(since: start, counts: true, at: start) == .passed(.total))
     }
 }

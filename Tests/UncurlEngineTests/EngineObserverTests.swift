@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import UncurlHTTP1
 import UncurlTestServer
@@ -11,9 +12,11 @@ struct EngineObserverTests {
         _ engine: EngineHarness,
         _ body: () async -> Void
     ) async -> [String] {
-        await engine.onLoop { $0.observer = Notes() }
+        let notes = Notes()
+        await engine.onLoop { $0.observer = notes.take }
         await body()
-        return await engine.onLoop { ($0.observer as? Notes)?.notes ?? [] }
+        // What the loop still does of it is told too.
+        return await engine.onLoop { _ in notes.notes.withLock { $0 } }
     }
 
     @Test("two exchanges on one connection are told in their order")
@@ -66,24 +69,26 @@ struct EngineObserverTests {
 }
 
 /// Keeps what it hears, in words.
-private final class Notes: EngineObserver {
-    var notes: [String] = []
+private final class Notes: Sendable {
+    let notes = Mutex<[String]>([])
 
-    func engine(_ engine: Engine, didObserve event: EngineEvent) {
+    func take(_ event: EngineEvent) { notes.withLock { $0.append(words(of: event)) } }
+
+    private func words(of event: EngineEvent) -> String {
         switch event {
-        case .waiting: notes.append("waiting")
-        case .dialling: notes.append("dialling")
-        case .dialFailed: notes.append("dialFailed")
-        case .awaitingRoots: notes.append("awaitingRoots")
-        case .askingForTrust: notes.append("askingForTrust")
-        case .secured: notes.append("secured")
-        case .opened(let number, _, _): notes.append("opened \(number)")
-        case .leased(_, let number, let reused): notes.append("leased \(number) \(reused ? "reused" : "new")")
-        case .retrying: notes.append("retrying")
-        case .parked(let number): notes.append("parked \(number)")
-        case .closed(let number, .failed): notes.append("closed \(number) failed")
-        case .closed(let number, let reason): notes.append("closed \(number) \(reason)")
-        case .ended(_, let error): notes.append(error == nil ? "ended" : "ended failed")
+        case .waiting: "waiting"
+        case .dialling: "dialling"
+        case .dialFailed: "dialFailed"
+        case .awaitingRoots: "awaitingRoots"
+        case .askingForTrust: "askingForTrust"
+        case .secured: "secured"
+        case .opened(let number, _, _): "opened \(number)"
+        case .leased(_, let number, let reused): "leased \(number) \(reused ? "reused" : "new")"
+        case .retrying: "retrying"
+        case .parked(let number): "parked \(number)"
+        case .closed(let number, .failed): "closed \(number) failed"
+        case .closed(let number, let reason): "closed \(number) \(reason)"
+        case .ended(_, let error): error == nil ? "ended" : "ended failed"
         }
     }
 }

@@ -16,7 +16,7 @@ struct ExpectationTests {
 
     private func put(_ port: UInt16, _ body: Content = memory, idle: Duration? = nil) throws -> EngineRequest {
         var options = EngineRequest.Options()
-        options.expectation = .always
+        options.expectsContinueAbove = 0
         if let idle { options.timeouts = Timeouts(idle: idle) }
         return try EngineRequest(method: "PUT", origin: origin(port), body: body, options: options)
     }
@@ -24,12 +24,19 @@ struct ExpectationTests {
     /// Gives the engine every chance to send what it should hold back.
     private func turns(_ engine: EngineHarness) async { for _ in 0..<10 { _ = await engine.statistics } }
 
-    @Test("applies to content, above a length or of unknown length")
-    func rule() {
-        #expect(!Expectation.never.applies(toContentOf: 9) && !Expectation.never.applies(toContentOf: nil))
-        #expect(Expectation.always.applies(toContentOf: 1) && !Expectation.always.applies(toContentOf: 0))
-        #expect(Expectation.above(9).applies(toContentOf: 10) && !Expectation.above(9).applies(toContentOf: 9))
-        #expect(Expectation.above(9).applies(toContentOf: nil) && Expectation.always.applies(toContentOf: nil))
+    @Test(
+        "applies to content, above a length or of unknown length",
+        arguments: [
+            (nil, 9, false), (nil, nil, false), (0, 1, true), (0, 0, false), (9, 10, true), (9, 9, false),
+            (9, nil, true), (0, nil, true),
+        ] as [(UInt64?, UInt64?, Bool)]
+    )
+    func rule(above limit: UInt64?, length: UInt64?, applies: Bool) throws {
+        var options = EngineRequest.Options()
+        options.expectsContinueAbove = limit
+        let body = Content.stream(length: length, replayable: false)
+        let request = try EngineRequest(method: "PUT", origin: Origin(host: "a"), body: body, options: options)
+        #expect((request.continueWait > 0) == applies)
     }
 
     @Test("is for the engine to say, and not said by a request without content or in a pipeline")
@@ -43,7 +50,7 @@ struct ExpectationTests {
             #expect(!String(decoding: try put(1, body).serialized, as: UTF8.self).contains("Expect"))
         }
         var options = EngineRequest.Options()
-        (options.expectation, options.pipelineDepth) = (.always, 2)
+        (options.expectsContinueAbove, options.pipelineDepth) = (0, 2)
         #expect(throws: EngineError.invalidRequest(.pipelineThatWaits)) {
             try EngineRequest(method: "PUT", origin: origin(1), body: Self.memory, options: options)
         }

@@ -144,7 +144,7 @@ struct HTTPURLTests {
         var fields = HTTPFields()
         try fields.append("X-Target", "/1")
         var expecting = EngineRequest.Options()
-        (expecting.expectation, expecting.host) = (.always, "b.test")
+        (expecting.expectsContinueAbove, expecting.host) = (0, "b.test")
         let plain = EngineRequest.Options()
         for (method, body, options) in [
             ("GET", Content.none, plain), ("POST", .none, plain), ("OWN", .bytes([1, 2]), expecting),

@@ -114,7 +114,7 @@ struct SecureRequestTests {
             ]).secured(by: server)
         )
         var options = EngineRequest.Options()
-        options.expectation = .always
+        options.expectsContinueAbove = 0
         let engine = try EngineHarness(configuration, clock: ManualClock())
         let request = try EngineRequest(
             method: "PUT",

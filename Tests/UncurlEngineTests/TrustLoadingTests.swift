@@ -48,7 +48,7 @@ struct TrustLoadingTests {
             target: "/get"
         )
         let waiting = Counter()
-        await engine.onLoop { $0.observer = RootsWatch(waiting) }
+        await engine.onLoop { $0.observer = { if case .awaitingRoots = $0 { waiting.add() } } }
         var pending: [Pending] = []
         for _ in 0..<4 { pending.append(await engine.begin(request)) }
         // Each server's first flight has come, and each connection now waits for the roots alone.
@@ -58,16 +58,5 @@ struct TrustLoadingTests {
         roots.provide(identity.authorityPEM)
         for exchange in pending { #expect(await exchange.outcome().succeeded) }
         #expect(await engine.run(request).succeeded)
-    }
-}
-
-/// Counts the handshakes that wait for the store.
-private final class RootsWatch: EngineObserver {
-    private let waiting: Counter
-
-    init(_ waiting: Counter) { self.waiting = waiting }
-
-    func engine(_ engine: Engine, didObserve event: EngineEvent) {
-        if case .awaitingRoots = event { waiting.add() }
     }
 }

@@ -215,7 +215,7 @@ struct FamiliarFlagsTests {
 
     @Test("the environment's proxies count for other machines, and --proxy goes before them")
     func proxies() throws {
-        let settings = ProxyEnvironment.settings(from: [
+        let settings = ProxyEnvironment([
             "http_proxy": "http://p.test:3128", "https_proxy": "socks5://s.test:1080", "no_proxy": "b.test",
         ])
         func option(_ text: String?, _ url: String, isLocal: Bool = false) throws -> (proxy: Proxy?, note: String?) {
@@ -231,7 +231,7 @@ struct FamiliarFlagsTests {
         #expect(none.proxy == nil && none.note == nil)
         let other = try option("http://q.test:1", "http://a.test/")
         #expect(other.proxy?.host == .name("q.test") && other.note == nil)
-        let broken = ProxyEnvironment.settings(from: ["http_proxy": "ftp://x"])
+        let broken = ProxyEnvironment(["http_proxy": "ftp://x"])
         let error = #expect(throws: UsageError.self) {
             try LoadOptions.proxy(nil, TargetURL("http://a.test/"), isLocal: false, broken)
         }

@@ -55,7 +55,7 @@ extension Reader {
     private static func socks(_ octets: [UInt8]) {
         guard let first = octets.first else { return }
         let credentials = first & 1 == 0 ? nil : Credentials(user: "u", password: "p")
-        guard var proxy = try? SOCKS5(to: .name("a.test"), port: 443, credentials: credentials) else { return }
+        guard var proxy = try? SOCKS5(to: "a.test", port: 443, credentials: credentials) else { return }
         for piece in pieces(of: octets.dropFirst(), first) {
             var offset = 0
             while offset < piece.count {

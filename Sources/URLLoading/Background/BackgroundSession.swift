@@ -114,7 +114,7 @@ final class BackgroundSession: Sendable {
     /// Returns the file that a task uploads; nil for a download.
     private static func source(of task: URLSessionTask, _ content: ContentSource) throws(URLError) -> String? {
         switch (task, content) {
-        case (is URLSessionDownloadTask, .parts): throw refusal(.unknown, "a form does not outlive its process")
+        case (is URLSessionDownloadTask, .content): throw refusal(.unknown, "a form does not outlive its process")
         case (is URLSessionDownloadTask, _): return nil
         case (is URLSessionUploadTask, .file(let file)): return file.path
         case (is URLSessionUploadTask, _): throw refusal(.unknown, "a background session uploads files only")

@@ -6,10 +6,10 @@ internal import UncurlHTTP1
 /// them too. A task keeps those of its first request, so that no redirect, challenge or retry loses them; a background
 /// session records them. They are never archived, except that resume data say that a request has left its origin.
 extension URLRequest {
-    /// Content of several parts, instead of data or a stream.
-    package var parts: [Content]? {
-        get { if case .parts(let parts) = values.body { parts } else { nil } }
-        set { values.body = newValue.map { .parts($0) } ?? .none }
+    /// Content that is neither data nor a stream of the program's, such as a form.
+    package var content: Content? {
+        get { if case .content(let content) = values.body { content } else { nil } }
+        set { values.body = newValue.map { .content($0) } ?? .none }
     }
 
     /// Whether a GET's content is sent. If false, such a request is refused, as Apple's `URLSession` does.

@@ -9,7 +9,8 @@ struct RequestValues {
         case data(Data)
         /// Shared with the caller, which must not use it while the request is under way.
         case stream(InputStream)
-        case parts([Content])
+        /// Content of Uncurl's own, such as a form.
+        case content(Content)
     }
 
     var url: URL?

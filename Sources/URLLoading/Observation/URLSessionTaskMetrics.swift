@@ -160,8 +160,8 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
 
     private func add(_ connection: ConnectionRecord, _ clock: WallClock) {
         isProxyConnection = connection.proxy != nil
-        (remoteAddress, remotePort) = Self.parts(of: connection.address)
-        (localAddress, localPort) = connection.localAddress.map(Self.parts) ?? (nil, nil)
+        (remoteAddress, remotePort) = Self.hostAndPort(of: connection.address)
+        (localAddress, localPort) = connection.localAddress.map(Self.hostAndPort) ?? (nil, nil)
         if let security = connection.security {
             negotiatedTLSProtocolVersion = tls_protocol_version_t(security.version)
             negotiatedTLSCipherSuite = tls_ciphersuite_t(ianaName: security.cipherSuite)
@@ -175,7 +175,7 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
         connectEndDate = secureConnectionEndDate ?? clock.date(connection.timings.connectEnd)
     }
 
-    private static func parts(of address: SocketAddress) -> (String?, String?) {
+    private static func hostAndPort(of address: SocketAddress) -> (String?, String?) {
         let text = "\(address)"
         guard let port = address.port else { return (text, nil) }
         var host = String(text.dropLast(":\(port)".count))

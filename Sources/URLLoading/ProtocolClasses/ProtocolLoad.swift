@@ -104,22 +104,17 @@ final class ProtocolLoad: @unchecked Sendable {
         case .none: break
         case .data(let data): request.httpBody = data
         case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
-        case .body(.parts(let parts)):
-            request.parts = parts
-            if let data = Self.memory(of: parts) { request.httpBody = data }
-        case .body: if case .file(let file) = source { request.httpBodyStream = InputStream(url: file) }
+        case .body(let content):
+            if case .file(let file) = source {
+                request.httpBodyStream = InputStream(url: file)
+            } else if let octets = content.octets {
+                // Files and streams are not read, however short they are.
+                request.httpBody = Data(octets)
+            } else {
+                request.content = content
+            }
         }
         self.request = request
-    }
-
-    /// Returns the whole content, if all of it is in memory: files and streams are not read, however short they are.
-    private static func memory(of parts: [Content]) -> Data? {
-        var data = Data()
-        for part in parts {
-            guard case .bytes(let bytes) = part else { return nil }
-            data.append(contentsOf: bytes)
-        }
-        return data
     }
 
     // MARK: On the loop

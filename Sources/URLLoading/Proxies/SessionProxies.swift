@@ -21,7 +21,7 @@ struct SessionProxies: Sendable {
     init(
         _ dictionary: [AnyHashable: Any]?,
         _ configurations: [ProxyConfiguration] = [],
-        environment: @autoclosure () -> ProxyEnvironment.Settings = SessionProxies.environment
+        environment: @autoclosure () -> ProxyEnvironment = SessionProxies.environment
     ) {
         if let dictionary {
             self.init(dictionary: dictionary)
@@ -48,7 +48,7 @@ struct SessionProxies: Sendable {
     }
 
     /// The environment is read once: a program may change it while other threads run.
-    private static let environment = ProxyEnvironment.settings()
+    private static let environment = ProxyEnvironment()
 
     /// Returns the proxies of a request.
     ///

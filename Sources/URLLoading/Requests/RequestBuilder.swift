@@ -79,7 +79,7 @@ struct RequestBuilder {
         options.limits = terms?.responseLimits?.parserLimits
         options.host = values.fields?["Host"]
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
-            options.expectation = .always
+            options.expectsContinueAbove = 0
         }
         if handshake == nil, content.isEmpty, let upgrade = values.fields?["Upgrade"] {
             options.upgrade = upgrade.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }

@@ -10,7 +10,7 @@ enum UploadContent {
     case data(Data)
     /// A stream that a separate thread reads once.
     case stream(StreamContent)
-    /// A file, or the parts of a form.
+    /// A file, or a form.
     case body(Content)
 
     /// - Throws: an error that says what is wrong with the file.
@@ -21,7 +21,7 @@ enum UploadContent {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
             case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
-            case .parts(let parts): self = .body(.parts(parts))
+            case .content(let content): self = .body(content)
             }
         case .data(let data): self = .data(data)
         case .file(let url): self = .body(.file(try UploadContent.file(url)))
@@ -31,7 +31,7 @@ enum UploadContent {
                 return
             }
             self = .stream(StreamContent(stream, request))
-        case .parts(let parts): self = .body(.parts(parts))
+        case .content(let content): self = .body(content)
         }
     }
 
@@ -154,7 +154,7 @@ extension URLRequest {
     ///   less or more than it has declared.
     package func readContent() throws(URLError) -> Data {
         do {
-            return try content()
+            return try wholeContent()
         } catch let error as EngineError {
             throw ErrorTranslation.error(error, url)
         } catch {
@@ -162,50 +162,12 @@ extension URLRequest {
         }
     }
 
-    private func content() throws -> Data {
+    private func wholeContent() throws -> Data {
         switch values.body {
         case .none: Data()
         case .data(let data): data
-        case .stream(let stream): try Data(reading: OneStream.reader(of: stream))
-        case .parts(let parts): try parts.reduce(into: Data()) { $0.append(try Data(reading: $1)) }
-        }
-    }
-}
-
-extension Data {
-    /// How many octets are read at a time.
-    private static let piece = 64 << 10
-
-    fileprivate init(reading part: Content) throws {
-        switch part {
-        case .none, .stream, .parts: self.init()
-        case .bytes(let bytes): self.init(bytes)
-        case .file(let file): try self.init(reading: file)
-        case .threaded(let body): try self.init(reading: body.open())
-        }
-        if let declared = part.length, declared != count {
-            throw EngineError.bodyLengthMismatch(declared: declared, given: UInt64(count))
-        }
-    }
-
-    private init(reading file: FileBody) throws {
-        self.init()
-        let open = try file.open()
-        while count < file.length {
-            let left = Int(clamping: file.length) - count
-            let bytes = try open.read(at: file.offset + UInt64(count), atMost: Swift.min(left, Self.piece))
-            guard !bytes.isEmpty else { return }
-            append(contentsOf: bytes)
-        }
-    }
-
-    fileprivate init(reading reader: any BlockingReader) throws {
-        self.init()
-        defer { reader.close() }
-        while true {
-            let bytes = try reader.read(atMost: Self.piece)
-            guard !bytes.isEmpty else { return }
-            append(contentsOf: bytes)
+        case .stream(let stream): Data(try OneStream.reader(of: stream).readToEnd())
+        case .content(let content): Data(try content.read())
         }
     }
 }

@@ -54,7 +54,7 @@ final class TaskSpec: Sendable {
         upload: UploadResumeData? = nil
     ) {
         self.request = request
-        self.content = request.flatMap { TaskSpec.parts(of: $0, content) } ?? content
+        self.content = request.flatMap { TaskSpec.given(by: $0, content) } ?? content
         reception = receiver.reception
         self.receiver = Mutex(receiver)
         self.resumption = resumption
@@ -72,12 +72,12 @@ final class TaskSpec: Sendable {
     /// Takes the receiver of the end; nil once it has been taken.
     func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
-    /// Returns the parts of the content of a task's request. The task keeps them from the start, because each request
-    /// after the first sends them again.
-    private static func parts(of request: URLRequest, _ content: ContentSource) -> ContentSource? {
+    /// Returns the content that Uncurl has given to a task's request. The task keeps it from the start, because each
+    /// request after the first sends it again.
+    private static func given(by request: URLRequest, _ content: ContentSource) -> ContentSource? {
         switch content {
-        case .request, .stream: request.parts.map { .parts($0) }
-        case .data, .file, .parts: nil
+        case .request, .stream: request.content.map { .content($0) }
+        case .data, .file, .content: nil
         }
     }
 }
@@ -158,6 +158,6 @@ package enum ContentSource: Sendable {
     case file(URL)
     /// The request's stream; if it has none, the delegate is asked for one (`needNewBodyStream`).
     case stream
-    /// Parts that Uncurl has given to the first request.
-    case parts([Content])
+    /// Content that Uncurl has given to the first request.
+    case content(Content)
 }

@@ -320,11 +320,11 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     private func tell(_ ending: WebSocketEnding) {
         guard let delegate else { return }
         switch ending {
-        case .closed(let reason):
+        case .success(let reason):
             channel.change { $0.close(Int(reason.code ?? 1005), reason.text) }
             tellClosed()
             delegate.end(nil)
-        case .failed(let failure):
+        case .failure(let failure):
             if case .closing(let reason) = state {
                 // The server has not answered the close frame: the code that this side has sent counts.
                 channel.change { $0.close(Int(reason.code ?? 1005), reason.text) }

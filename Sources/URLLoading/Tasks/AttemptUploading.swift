@@ -121,7 +121,7 @@ extension UploadResumeData.Content {
         case .data(let data): self = .data(data)
         case .file(let url) where url.isFileURL: self = .file(url.path, nil)
         case .stream: self = .stream
-        case .request, .file, .parts: return nil
+        case .request, .file, .content: return nil
         }
     }
 

@@ -139,7 +139,7 @@ public struct MultipartForm: Sendable {
 
     /// The form in order, for the engine: files go from the disk to the socket, and streams are read on threads that
     /// may block. Boundaries and small content are sent together, each file and each stream by itself.
-    var content: [Content] {
+    var content: Content {
         var content: [Content] = []
         var bytes: [UInt8] = []
         func flush() {
@@ -158,7 +158,7 @@ public struct MultipartForm: Sendable {
         }
         bytes += closing
         flush()
-        return content
+        return .parts(content)
     }
 }
 
@@ -378,15 +378,15 @@ extension MultipartForm {
         request.setValue(contentType, forHTTPHeaderField: "Content-Type")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         let content = content
-        guard Content.parts(content).isSendable else { throw .tooLong }
-        request.parts = content
+        guard content.isSendable else { throw .tooLong }
+        request.content = content
         return request
     }
 }
 
 extension URLRequest {
     /// Whether the content of this request can be sent again.
-    var isReplayable: Bool { httpBodyStream == nil && parts?.allSatisfy(\.isReplayable) ?? true }
+    var isReplayable: Bool { httpBodyStream == nil && content?.isReplayable ?? true }
 }
 
 /// Reads a stream while it is sent. The stream must have its declared length. Errors name the stream's part.

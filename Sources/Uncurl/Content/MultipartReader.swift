@@ -30,7 +30,7 @@ public final class MultipartReader {
     public private(set) var offset: UInt64 = 0
 
     /// A reader at the start of the form. It opens nothing yet.
-    public init(_ form: MultipartForm) { parts = form.content }
+    public init(_ form: MultipartForm) { parts = form.content.parts }
 
     deinit { close() }
 

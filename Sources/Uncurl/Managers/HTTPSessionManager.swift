@@ -459,7 +459,7 @@ extension TransferRun {
 }
 
 extension URLRequest {
-    fileprivate var hasContent: Bool { httpBody != nil || httpBodyStream != nil || parts != nil }
+    fileprivate var hasContent: Bool { httpBody != nil || httpBodyStream != nil || content != nil }
 }
 
 /// A request under way, with its response.

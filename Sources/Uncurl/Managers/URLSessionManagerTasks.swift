@@ -175,10 +175,10 @@ struct TaskPlan: Sendable {
         switch kind.content {
         case .request: return
         case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
-        case .file, .stream, .parts:
+        case .file, .stream, .content:
             let isSame =
                 adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
-                && (adapted.parts == nil) == (request?.parts == nil)
+                && (adapted.content == nil) == (request?.content == nil)
             if isSame { return }
             content = .request
         case .data: content = .request

@@ -44,7 +44,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         isStreamed: Bool
     ) {
         let configuration = session?.configuration
-        let isLeftOut = file == nil && (isStreamed || request.httpBodyStream != nil || request.parts != nil)
+        let isLeftOut = file == nil && (isStreamed || request.httpBodyStream != nil || request.content != nil)
         let hasContent = file != nil || isLeftOut || request.ownContent != nil
         let stored = request.url.flatMap { configuration?.urlCredentialStorage?.defaultCredentials(for: $0) } ?? []
         let login = login ?? stored.first { $0.user != nil }

@@ -61,7 +61,7 @@ public struct HTTPRequest: Sendable {
 
     /// The error of a request whose content would have to be sent again and cannot be.
     var notReplayable: UncurlError {
-        let isForm = if case .multipart = body { true } else { whole?.parts != nil }
+        let isForm = if case .multipart = body { true } else { whole?.content != nil }
         return isForm ? .multipart(.notReplayable) : .bodyNotReplayable
     }
 

@@ -206,7 +206,7 @@ extension UncurlError {
     ///   - request: the request that the task began with.
     ///   - refusal: why this manager refused the host; nil where it did not.
     init(_ error: URLError, of request: URLRequest?, refusal: UncurlError?) {
-        if request?.parts != nil, let failure = MultipartFailure(error) {
+        if request?.content != nil, let failure = MultipartFailure(error) {
             self = .multipart(failure)
             return
         }

@@ -22,17 +22,18 @@ final class BodyReader {
     private enum Current {
         case nothing
         case file(OpenFile, offset: UInt64, left: UInt64)
-        case threaded(ThreadedBodySource)
+        case threaded(BodyPipe)
         case asked
     }
 
     /// The length of a file's chunk: what `sendfile` takes in a turn.
-    private static let chunk = UInt64(FilePortion.slice)
+    private static let chunk = UInt64(FileBody.slice)
 
     private let length: UInt64?
     private let parts: [Content]
     private let wake: @Sendable () -> Void
-    private var framer: ContentFramer
+    /// The line end of the last chunk, if the chunk was sent without it: it is sent with what follows.
+    private var owed: [UInt8] = []
     private var index = 0
     private var current = Current.nothing
     /// How many bytes have been given so far.
@@ -48,8 +49,12 @@ final class BodyReader {
         length = body.length
         parts = body.parts
         self.wake = wake
-        framer = ContentFramer(length: length)
     }
+
+    deinit { leaveThread() }
+
+    /// Whether the content is framed in chunks (RFC 9112 §7.1), since its length is not known.
+    private var isChunked: Bool { length == nil }
 
     /// Returns what is sent next. Bytes in memory count as given with this call; for a file, ``advance(_:)`` counts
     /// them.
@@ -59,25 +64,25 @@ final class BodyReader {
         while true {
             switch current {
             case .nothing:
-                guard index < parts.count else { return .end(try framer.end()) }
+                guard index < parts.count else { return .end(try end()) }
                 let bytes = try begin(parts[index])
                 index += 1
                 if let bytes { return frame(bytes) }
             case .file(let file, let offset, let left):
                 if left == 0 {
                     current = .nothing
-                } else if framer.isChunked, chunkLeft == 0 {
+                } else if isChunked, chunkLeft == 0 {
                     chunkLeft = min(left, BodyReader.chunk)
-                    return .send(before: framer.begin(Int(chunkLeft)), content: [], after: [])
+                    return .send(before: beginChunk(Int(chunkLeft)), content: [], after: [])
                 } else {
-                    return .file(file, offset: offset, count: framer.isChunked ? chunkLeft : left)
+                    return .file(file, offset: offset, count: isChunked ? chunkLeft : left)
                 }
-            case .threaded(let source):
-                switch source.take() {
+            case .threaded(let pipe):
+                switch try taken(from: pipe) {
                 case .bytes(let bytes): return try take(bytes)
                 case .later: return .later
                 case .end: try endPart()
-                case .failed(let error): throw .bodySourceFailed(error)
+                case .failed: throw .bodyFailed
                 }
             case .asked:
                 switch ask(partGiven) {
@@ -86,7 +91,7 @@ final class BodyReader {
                 case .later: return .later
                 case .end(let trailers):
                     try endPart()
-                    return .end(try framer.end(trailers: trailers ?? HTTPFields()))
+                    return .end(try end(trailers: trailers ?? HTTPFields()))
                 case .failed: throw .bodyFailed
                 }
             }
@@ -100,9 +105,9 @@ final class BodyReader {
         let step = min(UInt64(count), left)
         given += step
         current = .file(file, offset: offset + step, left: left - step)
-        guard framer.isChunked else { return }
+        guard isChunked else { return }
         chunkLeft -= min(step, chunkLeft)
-        if chunkLeft == 0 { framer.endChunk() }
+        if chunkLeft == 0 { MessageSerializer.appendChunkEnd(to: &owed) }
     }
 
     /// Begins a part. Returns its bytes if they are in memory. Empty parts are skipped.
@@ -113,7 +118,7 @@ final class BodyReader {
         case .bytes(let bytes): return bytes.isEmpty ? nil : bytes
         case .file(let file):
             if file.length > 0 { current = .file(try file.open(), offset: file.offset, left: file.length) }
-        case .threaded(let body): current = .threaded(ThreadedBodySource(body, wake: wake))
+        case .threaded(let body): current = .threaded(BodyPipe(body, wake: wake))
         case .stream: current = .asked
         }
         return nil
@@ -132,9 +137,44 @@ final class BodyReader {
         current = .nothing
     }
 
+    private func taken(from pipe: BodyPipe) throws(EngineError) -> BodyPart {
+        do throws(BodySourceError) { return try pipe.take() } catch { throw .bodySourceFailed(error) }
+    }
+
+    private func leaveThread() {
+        if case .threaded(let pipe) = current { pipe.abandon() }
+    }
+
+    // MARK: Framing
+
+    /// Frames bytes, of which there is at least one: an empty chunk would end the body.
     private func frame(_ bytes: [UInt8]) -> Next {
         given += UInt64(bytes.count)
-        let framed = framer.frame(bytes)
-        return .send(before: framed.before, content: framed.content, after: framed.after)
+        guard isChunked else { return .send(before: [], content: bytes, after: []) }
+        let before = beginChunk(bytes.count)
+        var after: [UInt8] = []
+        MessageSerializer.appendChunkEnd(to: &after)
+        return .send(before: before, content: bytes, after: after)
+    }
+
+    /// Returns the beginning of a chunk of `count` octets.
+    private func beginChunk(_ count: Int) -> [UInt8] {
+        var line: [UInt8] = []
+        swap(&line, &owed)
+        MessageSerializer.appendChunkHeader(count: count, to: &line)
+        return line
+    }
+
+    /// Returns the end of the content.
+    private func end(trailers: HTTPFields = HTTPFields()) throws(EngineError) -> [UInt8] {
+        guard isChunked else { return [] }
+        var bytes: [UInt8] = []
+        swap(&bytes, &owed)
+        do throws(HTTP1Error) {
+            try MessageSerializer.appendLastChunk(trailers: trailers, to: &bytes)
+        } catch {
+            throw .invalidRequest(.syntax(error))
+        }
+        return bytes
     }
 }

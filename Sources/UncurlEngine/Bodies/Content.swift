@@ -1,3 +1,5 @@
+public import UncurlHTTP1
+
 /// The content of a request, from memory to a form of several parts.
 public enum Content: Sendable {
     /// No content.
@@ -54,6 +56,33 @@ public enum Content: Sendable {
         }
     }
 
+    /// The bytes of all of it, if all of it is in memory.
+    package var octets: [UInt8]? {
+        var all: [UInt8] = []
+        for part in parts {
+            guard let bytes = part.bytes else { return nil }
+            all += bytes
+        }
+        return all
+    }
+
+    /// Reads all of it, and waits for it. A part that gives less or more than it has declared throws
+    /// ``EngineError/bodyLengthMismatch(declared:given:)``; content that is asked for gives nothing.
+    package func read() throws -> [UInt8] {
+        let given: [UInt8] =
+            switch self {
+            case .none, .stream: []
+            case .bytes(let bytes): bytes
+            case .file(let file): try file.read()
+            case .threaded(let body): try body.open().readToEnd()
+            case .parts(let parts): try parts.flatMap { try $0.read() }
+            }
+        if let length, length != given.count {
+            throw EngineError.bodyLengthMismatch(declared: length, given: UInt64(given.count))
+        }
+        return given
+    }
+
     /// The bytes of content that is in memory; nil for content that is read while it is sent.
     var bytes: [UInt8]? {
         switch self {
@@ -70,4 +99,17 @@ public enum Content: Sendable {
             return overflow ? .max : next
         }
     }
+}
+
+/// A piece of a streamed request body.
+public enum BodyPart: Sendable {
+    /// Bytes, which are shared and not copied. An empty piece makes the engine ask again at once.
+    case bytes([UInt8])
+    /// Nothing yet. ``Engine/bodyReady(_:)`` makes the engine ask again.
+    case later
+    /// The end. Trailers are sent only with chunked framing (RFC 9112 §7.1.2); with a declared length they are dropped.
+    case end(trailers: HTTPFields?)
+    /// The source has failed: the exchange fails, and the connection is reset so that the server cannot take the body
+    /// for whole.
+    case failed
 }

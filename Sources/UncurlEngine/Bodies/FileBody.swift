@@ -24,6 +24,11 @@ public struct FileBody: Sendable {
         case open(OpenFile)
     }
 
+    /// Bytes that `sendfile` takes in a turn.
+    static let slice = 1 << 20
+    /// Bytes of one read if a file is read into memory: sixteen of these are a turn's amount.
+    static let bite = 64 << 10
+
     private let source: Source
     /// The offset in the file at which the content begins.
     public let offset: UInt64
@@ -102,6 +107,19 @@ public struct FileBody: Sendable {
             guard file.status.identity == identity, !isLonger else { throw .bodyFileReplaced }
             return file
         }
+    }
+
+    /// Reads all of it, and waits for it. Shorter than ``length`` if the file has become shorter.
+    func read() throws -> [UInt8] {
+        let file = try open()
+        var content: [UInt8] = []
+        while content.count < length {
+            let left = Int(clamping: length) - content.count
+            let bytes = try file.read(at: offset + UInt64(content.count), atMost: min(left, FileBody.bite))
+            guard !bytes.isEmpty else { break }
+            content += bytes
+        }
+        return content
     }
 
     private static func opening(_ open: () throws(OpenFile.Problem) -> OpenFile) throws(Problem) -> OpenFile {

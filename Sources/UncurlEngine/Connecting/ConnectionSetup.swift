@@ -404,16 +404,13 @@ extension ConnectionSetup {
     // MARK: SOCKS
 
     func beginSOCKS(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
-        if let address = IPAddress(host) { return greet(.address(address), port, rest) }
-        switch dial.host.route.proxy?.kind {
-        case .socks5: lookUp(host, port, rest)
-        case .socks5h, .http, .https, nil: greet(.name(host), port, rest)
-        }
+        if dial.host.route.proxy?.kind == .socks5, IPAddress(host) == nil { return lookUp(host, port, rest) }
+        greet(host, port, rest)
     }
 
-    private func greet(_ target: SOCKS5.Target, _ port: UInt16, _ rest: Span<UInt8>) {
+    private func greet(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
         do throws(SOCKS5Error) {
-            let machine = try SOCKS5(to: target, port: port, credentials: dial.host.route.proxy?.credentials)
+            let machine = try SOCKS5(to: host, port: port, credentials: dial.host.route.proxy?.credentials)
             step = .socks(machine)
             send(machine.greeting.span)
         } catch {
@@ -454,7 +451,7 @@ extension ConnectionSetup {
                 guard let address = addresses.first(where: { $0.family == .v4 }) ?? addresses.first else {
                     throw .noAddress
                 }
-                greet(.address(address), port, rest)
+                greet(address.description, port, rest)
             case .pending(let lookup):
                 step = .lookup(lookup, other: nil)
                 wait(holding: rest)
@@ -478,9 +475,9 @@ extension ConnectionSetup {
         switch (found, other) {
         case (.success(let chosen), _) where family == .v4:
             lookup.cancel()
-            goOn { greet(.address(chosen), port, $0) }
+            goOn { greet(chosen.description, port, $0) }
         case _ where !lookup.pending.isEmpty: step = .lookup(lookup, other: found)
-        case (.success(let chosen), _), (_, .success(let chosen)?): goOn { greet(.address(chosen), port, $0) }
+        case (.success(let chosen), _), (_, .success(let chosen)?): goOn { greet(chosen.description, port, $0) }
         case (.failure(let error), .failure(let first)?): lookupFailed(first.joined(with: error))
         case (.failure(let error), nil): lookupFailed(error)
         }

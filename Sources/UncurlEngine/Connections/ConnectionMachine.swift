@@ -39,15 +39,6 @@ struct ConnectionMachine {
         static let close = Reaction(rawValue: 1 << 5)
     }
 
-    /// The result of the check by an idle connection's timer.
-    enum IdleCheck: Equatable {
-        /// It is not idle, or has been closed.
-        case nothing
-        case expired
-        /// It has become idle later than the timer knew: check again after that many nanoseconds.
-        case wait(Int64)
-    }
-
     private(set) var state: State
     /// Whether the peer's FIN follows what is being read: then nothing more can be sent here, whatever the fields say.
     private(set) var peerFinished = false
@@ -173,13 +164,15 @@ struct ConnectionMachine {
         return Int(exchanges) < limit && !isTooOld(at: now)
     }
 
+    /// Returns how much longer it may be idle, in nanoseconds: zero or less if it has expired; nil if it is not idle,
+    /// or has been closed.
+    ///
     /// - Parameters:
     ///   - now: by the clock that also counts suspend.
     ///   - limit: how long the engine keeps idle connections, in nanoseconds.
-    func checkIdle(at now: Instant, idleLimit limit: Int64) -> IdleCheck {
-        guard case .idle(let since) = state else { return .nothing }
-        let left = idleLimit(limit) - now.nanoseconds(since: since)
-        return left <= 0 ? .expired : .wait(left)
+    func idleTimeLeft(at now: Instant, idleLimit limit: Int64) -> Int64? {
+        guard case .idle(let since) = state else { return nil }
+        return idleLimit(limit) - now.nanoseconds(since: since)
     }
 
     private func isTooOld(at now: Instant) -> Bool { hintedIdle <= 0 || now > expiry }

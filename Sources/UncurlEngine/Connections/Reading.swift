@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+internal import UncurlReactor
 
 /// What a connection needs only while a response is coming in. Ten thousand connections that wait for their responses
 /// share a few of these, each of which costs more than the rest of its connection.
@@ -65,4 +66,31 @@ struct ReadingShelf {
         reading.heldInput = nil
         spare.append(reading)
     }
+}
+
+/// How the bytes of a response are taken from its socket.
+///
+/// Gathering lets the kernel gather bytes, so that the reader is woken for many at once (`SO_RCVLOWAT`). The cost of a
+/// fast download is the cost of its wake-ups: by default, a socket wakes its reader for a record or two. The kernel
+/// still wakes it at once for FIN, RST, and a full window. This is done only if Content-Length says that so much is
+/// still to come, and only for a peer that sends without pauses: the first pause ends it for the whole response, so
+/// nothing is held back twice.
+///
+/// ```
+///   usual ──a turn's reads were all full──▶ bulk ◀──▶ gathering ──the peer pauses──▶ fitful
+/// ```
+enum ReadingPace: Hashable {
+    /// Takes bytes as they come, in reads of ``ReadBuffer/usual``.
+    case usual
+    /// Takes bytes as they come, in reads of ``ReadBuffer/bulk``.
+    case bulk
+    /// Waits until ``gatheredAmount`` of bytes are there; the timer is for a peer that pauses before that.
+    case gathering(TimerID)
+    /// Reads as bulk to the end of the response, since its peer has paused once.
+    case fitful
+
+    /// Of 64, 128 and 256 KiB, this takes as little CPU as the largest (`./dev bench download`).
+    static let gatheredAmount = 128 * 1024
+    /// In nanoseconds. Gathering is not worth it below 5 MB/s; this is a tenth of what people notice.
+    static let patience: Int64 = 25_000_000
 }

@@ -3,7 +3,7 @@ internal import CUncurlBrotli
 
 /// One brotli stream (RFC 7932). The only file that touches libbrotli's pointers. Its window is 16 MiB at most: the
 /// larger ones of "large window brotli" are no part of the coding (RFC 7932 §9.1), and are refused.
-@safe final class BrotliStream {
+@safe final class BrotliStream: CodedStream {
     private var decoder: OpaquePointer
     private var hasBegun = false
     private var isOver = false

@@ -10,7 +10,7 @@ public final class CodingDecoder {
     private static let linkSize = 16 * 1024
 
     @safe private struct Stage {
-        let stream: CodedStream
+        let stream: any CodedStream
         /// What the stage before has decoded for this one. The first stage reads the wire.
         var link: UnsafeMutableBufferPointer<UInt8>?
         var pending: Range<Int> = 0..<0
@@ -47,7 +47,7 @@ public final class CodingDecoder {
         for coding in codings.reversed() {
             let link = stages.isEmpty ? nil : UnsafeMutableBufferPointer<UInt8>.allocate(capacity: Self.linkSize)
             do throws(ContentDecodingError) {
-                unsafe stages.append(Stage(stream: try CodedStream(coding), link: link))
+                unsafe stages.append(Stage(stream: try coding.makeStream(), link: link))
             } catch {
                 unsafe link?.deallocate()
                 throw error
@@ -131,5 +131,26 @@ public final class CodingDecoder {
         if linked > DecodingLimits.ratioGrace, linked / UInt64(DecodingLimits.linkRatio) > consumed {
             throw .tooExpansive(ratio: DecodingLimits.linkRatio)
         }
+    }
+}
+
+/// Decoders that are kept for the next response in the same coding: zlib's window alone is 32 KiB.
+struct DecoderShelf {
+    /// How many parallel responses in one coding need no new decoder.
+    private static let capacity = 8
+
+    private var spare: [CodingDecoder] = []
+
+    mutating func take(_ encoding: String, _ limits: DecodingLimits) -> CodingDecoder? {
+        guard let index = spare.lastIndex(where: { $0.encoding == encoding && $0.limits == limits }) else { return nil }
+        let decoder = spare.remove(at: index)
+        decoder.reset()
+        return decoder
+    }
+
+    mutating func keep(_ decoder: CodingDecoder) {
+        // The oldest is dropped: a coding that a server invented once must not stay for ever.
+        if spare.count == DecoderShelf.capacity { spare.removeFirst() }
+        spare.append(decoder)
     }
 }

@@ -60,6 +60,17 @@ enum ContentCoding: Equatable {
         return codings
     }
 
+    func makeStream() throws(ContentDecodingError) -> any CodedStream {
+        switch self {
+        case .gzip, .deflate: try Inflater(self)
+        #if Brotli
+        case .brotli: try BrotliStream()
+        #endif
+        #if Zstd
+        case .zstd: try ZstdStream()
+        #endif
+        }
+    }
 }
 
 /// The reason why content cannot be decoded.

@@ -2,7 +2,7 @@ internal import CUncurlZlib
 
 /// One zlib stream, undoing gzip or deflate. The only file that touches zlib's pointers; fuzzed by
 /// FuzzContentDecoder.
-@safe final class Inflater {
+@safe final class Inflater: CodedStream {
     private enum State {
         /// Before the first bytes. The first two bytes of a `deflate` stream tell whether it is zlib or raw.
         case start(first: UInt8?)
@@ -48,7 +48,7 @@ internal import CUncurlZlib
 
     /// Decodes from `input` into `output`; both counts may be short. If both are 0, `input` is used up, and so is what
     /// zlib held back.
-    func inflate(
+    func decode(
         _ input: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) throws(ContentDecodingError) -> (consumed: Int, produced: Int) {

@@ -241,11 +241,9 @@ final class Connection: ReadinessHandler, TimerHandler {
         if let exchange { gatheringTimerFired(id, exchange) }
         guard id == timer else { return }
         timer = nil
-        switch machine.checkIdle(at: loop.sinceBoot, idleLimit: engine.idleLimit) {
-        case .nothing: break
-        case .expired: engine.closeIdle(self, .expired)
-        case .wait(let left): armIdleTimer(left)
-        }
+        guard let left = machine.idleTimeLeft(at: loop.sinceBoot, idleLimit: engine.idleLimit) else { return }
+        // It may have become idle later than the timer knew.
+        if left > 0 { armIdleTimer(left) } else { engine.closeIdle(self, .expired) }
     }
 
     private func armIdleTimer(_ nanoseconds: Int64) {
@@ -285,14 +283,15 @@ final class Connection: ReadinessHandler, TimerHandler {
 extension Connection {
     /// Begins or ends the gathering. Called when a part of a large response has been delivered.
     func gather(_ exchange: Exchange, _ reading: Reading) {
-        let isWorth = (reading.parser.bodyRemaining ?? 0) >= UInt64(Gathering.amount) && exchange.throttle == nil
+        let left = reading.parser.bodyRemaining ?? 0
+        let isWorth = left >= UInt64(ReadingPace.gatheredAmount) && exchange.throttle == nil
         switch reading.pace {
         case .usual, .fitful:
             break
         case .bulk:
             guard isWorth else { return }
-            do throws(Errno) { try link.wake(for: Gathering.amount) } catch { return }
-            reading.pace = .gathering(loop.arm(at: loop.now.advanced(byNanoseconds: Gathering.patience), self))
+            do throws(Errno) { try link.wake(for: ReadingPace.gatheredAmount) } catch { return }
+            reading.pace = .gathering(loop.arm(at: loop.now.advanced(byNanoseconds: ReadingPace.patience), self))
         case .gathering:
             if !isWorth { endGathering() }
         }
@@ -312,7 +311,7 @@ extension Connection {
         guard let reading, reading.pace == .gathering(id) else { return }
         // A pause of the reader is not a pause of the peer.
         guard exchange.isReading else { return endGathering() }
-        let limit = exchange.lastActivity.advanced(byNanoseconds: Gathering.patience)
+        let limit = exchange.lastActivity.advanced(byNanoseconds: ReadingPace.patience)
         guard limit > loop.now else { return endGathering(.fitful) }
         reading.pace = .gathering(loop.arm(at: limit, self))
     }
@@ -422,7 +421,7 @@ extension Connection {
                 return false
             }
             offset += step.consumed
-            if exchange.receiving == .content { exchange.report.framedReceived += UInt64(step.consumed) }
+            if exchange.isReceivingContent { exchange.report.framedReceived += UInt64(step.consumed) }
             var goesOn = true
             switch step.event {
             case .needsInput:
@@ -483,7 +482,7 @@ extension Connection {
 
     /// Hands the connection over after an upgrade. The parser has checked that one was offered, or a tunnel asked for.
     private func upgrade(_ exchange: Exchange, _ head: ResponseHead, unread: [UInt8]) {
-        guard let offer = exchange.request?.offer, offer.isEmpty || offer.isTaken(by: head) else {
+        guard exchange.request?.accepts(head) == true else {
             return engine.fail(exchange, .unexpectedUpgrade)
         }
         exchange.report.code = UInt16(clamping: head.status)
@@ -607,7 +606,7 @@ extension Connection {
             guard exchange.isMidUpload else { return engine.fail(exchange, .closedBeforeResponse(cause)) }
             return engine.fail(exchange, .uploadAborted(sent: exchange.report.contentSent, cause))
         }
-        guard exchange.receiving == .content, let reading else { return engine.fail(exchange, .truncatedHead(error)) }
+        guard exchange.isReceivingContent, let reading else { return engine.fail(exchange, .truncatedHead(error)) }
         let received = exchange.report.contentReceived
         let expected = reading.parser.bodyRemaining.map { received + $0 }
         // RST never is a proper end (RFC 9112 §9.6); a FIN is one only if the framing says "until close".
@@ -748,4 +747,33 @@ struct DecodingShare {
     mutating func wait() { isWaiting = true }
 
     mutating func endWait() { isWaiting = false }
+}
+
+/// The small chunks of one read, which are delivered together: a delegate is called as often as the socket is read, and
+/// not as often as a server makes a chunk (`./dev bench chunks`).
+struct JoinedChunks {
+    /// The longest chunk that is joined to others, in bytes. To deliver a longer one costs less than to copy it.
+    static let most = 1 << 10
+    /// The most that is delivered together, in bytes.
+    static let capacity = 16 << 10
+
+    private var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    func hasRoom(for piece: Span<UInt8>) -> Bool { piece.count <= JoinedChunks.capacity - count }
+
+    mutating func add(_ piece: Span<UInt8>, to buffer: UnsafeMutableBufferPointer<UInt8>) {
+        unsafe piece.withUnsafeBufferPointer { piece in
+            guard let source = piece.baseAddress, let start = buffer.baseAddress else { return }
+            unsafe (start + count).update(from: source, count: piece.count)
+        }
+        count += piece.count
+    }
+
+    /// Returns how many bytes there are in the buffer, from its beginning, and forgets them.
+    mutating func take() -> Int {
+        defer { count = 0 }
+        return count
+    }
 }

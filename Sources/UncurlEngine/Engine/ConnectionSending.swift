@@ -43,11 +43,10 @@ extension Connection {
     }
 
     private func beginContent(_ exchange: Exchange, _ request: EngineRequest) {
-        switch request.body {
-        case .none, .bytes:
+        if request.body.bytes != nil {
             link.append(request.content, isContent: true)
             exchange.sending = .memory
-        case .file, .threaded, .stream, .parts:
+        } else {
             exchange.sending = .content(BodyReader(request.body, wake: waking(exchange)))
         }
     }
@@ -174,7 +173,7 @@ extension Connection {
             link.updateInterest(reading: exchange.isReading, writing: false)
             return false
         case .file(let file, let offset, let count):
-            if count > UInt64(FilePortion.bite), link.sendsFiles {
+            if count > UInt64(FileBody.bite), link.sendsFiles {
                 return try sendSlice(of: file, at: offset, Int(clamping: count), reader, exchange)
             }
             try readBite(of: file, at: offset, Int(clamping: count), reader)
@@ -190,7 +189,7 @@ extension Connection {
     ) throws(EngineError) {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try file.read(at: offset, atMost: min(count, FilePortion.bite))
+            bytes = try file.read(at: offset, atMost: min(count, FileBody.bite))
         } catch {
             throw .bodyUnreadable(error)
         }
@@ -207,7 +206,7 @@ extension Connection {
         _ reader: BodyReader,
         _ exchange: Exchange
     ) throws(EngineError) -> Bool {
-        let wanted = min(count, FilePortion.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)
+        let wanted = min(count, FileBody.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)
         guard wanted > 0 else {
             holdSending(exchange)
             return false

@@ -14,13 +14,15 @@ internal import UncurlTLS
     public let loop: EventLoop
     /// The configuration that the engine was made with.
     public let configuration: EngineConfiguration
-    /// Receives events; nil by default. It may be changed at any time, on the loop.
-    public var observer: (any EngineObserver)? {
+    /// Hears of events between exchanges and the network, for logs, meters and metrics; nil by default. It may be
+    /// changed at any time, on the loop. It is called on the loop, which must not be blocked, at the event's time by
+    /// the loop's clock, and must not call the engine back.
+    public var observer: ((EngineEvent) -> Void)? {
         get { observing }
         set { observing = newValue }
     }
     /// A public stored property would cost a dynamic check for exclusive access with each event.
-    private var observing: (any EngineObserver)?
+    private var observing: ((EngineEvent) -> Void)?
     /// The services that dials use.
     let dialling: DialServices
     /// The part that all exchanges share.
@@ -39,7 +41,6 @@ internal import UncurlTLS
     var connections = SlotTable<Connection>()
     var dials = ObjectTable<Dial>()
     var probes = ObjectTable<Probe>()
-    var starved = StarvedHosts()
     var descriptorLine = DescriptorLine()
     /// The connection whose exchange has just ended, while its delegate is told so: an exchange that is started in that
     /// call takes it.
@@ -49,7 +50,8 @@ internal import UncurlTLS
     var places = LentPlaces()
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
-    var localAddresses: LocalAddresses
+    /// The index of the local address that the next connection uses.
+    private var localAddressIndex = 0
     let authenticators = ProxyAuthenticators()
     /// How many idle connections were closed because bytes came that no request had asked for.
     public private(set) var strayConnections = 0
@@ -90,18 +92,17 @@ internal import UncurlTLS
             recordsLocalAddress: configuration.recordsLocalAddress
         )
         readings = ReadingShelf(configuration)
-        localAddresses = LocalAddresses(configuration.localAddresses)
         home = ExchangeHome(loop, Timeouts.Spans(configuration.timeouts))
         idleLimit = max(0, configuration.idleTimeout.wholeNanoseconds)
         maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: CodingDecoder.bufferSize)
         unsafe joined = .allocate(capacity: JoinedChunks.capacity)
-        unsafe home.owner = self
+        home.timerFired = { [unowned(unsafe) self] exchange in unsafe timerFired(of: exchange) }
     }
 
     deinit {
-        unsafe home.owner = nil
+        home.timerFired = nil
         unsafe decoded.deallocate()
         unsafe joined.deallocate()
     }
@@ -254,7 +255,7 @@ internal import UncurlTLS
 
     @inline(__always)
     func observe(_ event: @autoclosure () -> EngineEvent) {
-        if let observing { observing.engine(self, didObserve: event()) }
+        if let observing { observing(event()) }
     }
 
     /// The connections and waiters of all hosts at this moment.
@@ -298,7 +299,9 @@ internal import UncurlTLS
         case .draining(let earlier, let others): (limits, waiting) = (earlier, others + waiting)
         case .ended: return then()
         }
-        if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
+        if limit > .zero {
+            limits.append(loop.arm(at: loop.now.advanced(by: limit), TimerCall { [self] in abortEverything() }))
+        }
         life = .draining(limits: limits, then: waiting)
         for connection in connections.all {
             closeIdle(connection, .shutDown)
@@ -329,7 +332,7 @@ internal import UncurlTLS
     /// The connection that carries the exchange, or carried it last; nil if there was none, or it is over.
     package func connectionRecord(of id: ExchangeID) -> ConnectionRecord? { exchange(id)?.report.connection }
 
-    fileprivate func abortEverything() {
+    private func abortEverything() {
         for exchange in exchanges {
             if case .free = exchange.phase { continue }
             fail(exchange, .shutDown)
@@ -353,15 +356,13 @@ internal import UncurlTLS
         descriptorLine.disarm(on: loop)
         stopLending()
         hosts = HostTable()
-        starved = StarvedHosts()
         for then in waiting { then() }
     }
 }
 
-extension Engine: BudgetMember {}
-
-extension Engine: ExchangeOwner {
-    func timerFired(of exchange: Exchange) {
+extension Engine {
+    /// Handles an exchange's timer: a limit may have passed, or what it waits for may be due.
+    private func timerFired(of exchange: Exchange) {
         connection(of: exchange)?.timerFired(of: exchange)
         switch exchange.verdict(at: loop.now) {
         case .passed(let phase): fail(exchange, .timedOut(phase))
@@ -385,10 +386,13 @@ public struct EngineStatistics: Hashable, Sendable {
     public init() {}
 }
 
-private final class ShutdownTimer: TimerHandler {
-    let engine: Engine
-    init(_ engine: Engine) { self.engine = engine }
-    func timerFired(_ id: TimerID) { engine.abortEverything() }
+/// A timer that runs a closure.
+package final class TimerCall: TimerHandler {
+    private let ring: () -> Void
+
+    package init(_ ring: @escaping () -> Void) { self.ring = ring }
+
+    package func timerFired(_ id: TimerID) { ring() }
 }
 
 /// Decides which exchange gets which connection, and which connection is closed to make room.
@@ -519,7 +523,7 @@ extension Engine {
         case .park(let id):
             guard let connection = connections[id] else { return }
             // Its own waiters have been served.
-            starved.remove(host)
+            hosts.noLongerStarved(host)
             park(connection)
         case .nothing:
             break
@@ -531,7 +535,7 @@ extension Engine {
         connection.park()
         if isDraining { return closeIdle(connection, .shutDown) }
         let isExcess = connection.host.pool.isOverfull || configuration.budget?.isExceeded == true
-        if isExcess || !starved.isEmpty || !descriptorLine.isEmpty { closeIdle(connection, .room) }
+        if isExcess || hosts.hasStarved || !descriptorLine.isEmpty { closeIdle(connection, .room) }
     }
 
     func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> CodingDecoder? {
@@ -542,7 +546,7 @@ extension Engine {
     /// Removes a connection from the engine's table: it is about to be closed, or becomes another protocol's.
     func forget(_ connection: Connection) {
         connections.remove(connection.id)
-        configuration.budget?.closed(by: self, open: connections.count)
+        configuration.budget?.closed(by: ObjectIdentifier(self), open: connections.count)
     }
 
     /// Gives up an idle connection's place in its pool. A kept one counts as busy there.
@@ -558,10 +562,10 @@ extension Engine {
     /// waiters have left. Called when a place or a descriptor may have come free.
     func feedStarved() {
         feedDials()
-        while hasRoom, let host = starved.next() {
+        while hasRoom, let host = hosts.nextStarved() {
             perform(host.pool.dialIfNeeded(), host)
             // If it needs more places than this one, it waits for another turn.
-            if host.pool.needsDial { starved.append(host) }
+            if host.pool.needsDial { hosts.starve(host) }
             hosts.tidy(host)
         }
     }
@@ -570,6 +574,12 @@ extension Engine {
     /// for ever.
     var hasRoom: Bool { connections.count + dials.count - places.lent < max(1, configuration.connections) }
 
+    private var budgetMember: ConnectionBudget.Member {
+        let bound = LoopBound(self, on: loop)
+        return (ObjectIdentifier(self), loop, { bound.value.closeEldestIdle() })
+    }
+
+    /// Closes the connection that has been idle longest. Returns false if none is idle.
     func closeEldestIdle() -> Bool {
         let eldest =
             hosts.all
@@ -590,7 +600,7 @@ extension Engine: DialOwner {
     func startDial(_ host: Host, _ purpose: Dial.Purpose) {
         if case .pool = purpose, !hasRoom, !closeEldestIdle() {
             host.pool.dialAbandoned()
-            return starved.append(host)
+            return hosts.starve(host)
         }
         observe(.dialling(host.destination.origin))
         let dial = Dial(dialling, owner: self, host: host, purpose: purpose)
@@ -665,7 +675,7 @@ extension Engine: DialOwner {
             engine: self
         )
         connections.fill(id, with: connection)
-        configuration.budget?.opened(by: self, open: connections.count)
+        configuration.budget?.opened(by: budgetMember, open: connections.count)
         if let info = record.security { observe(.secured(host.destination.origin, info)) }
         observe(.opened(connection.number, host.destination.origin, record))
         didOpen?(record)
@@ -729,8 +739,22 @@ extension Engine: DialOwner {
     func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {
         var options = Connector.Options()
         let asked = target.family == .unix ? nil : host.destination.localAddress
-        options.localAddress = asked ?? localAddresses.next(reaching: target.family)
+        options.localAddress = asked ?? nextLocalAddress(reaching: target.family)
         return options
+    }
+
+    /// Returns the next local address of the family, or the next one of all if the family is not known before the
+    /// look-up. If none has the family, it returns one with which the dial fails, since only these addresses may be
+    /// used. Nil for the system's choice.
+    private func nextLocalAddress(reaching family: SocketAddress.Family?) -> SocketAddress? {
+        let candidates = configuration.localAddresses
+        guard !candidates.isEmpty, family != .unix else { return nil }
+        for _ in candidates {
+            let candidate = candidates[localAddressIndex]
+            localAddressIndex = (localAddressIndex + 1) % candidates.count
+            if family == nil || candidate.family == family { return candidate }
+        }
+        return candidates[localAddressIndex]
     }
 }
 
@@ -741,7 +765,7 @@ extension Engine {
         connection.endGathering()
         endRest(of: exchange)
         // While other hosts wait for any place, a connection is closed after each exchange: hosts take turns.
-        let isExcess = starved.hasOthers(than: connection.host) || connection.host.pool.isOverfull
+        let isExcess = hosts.hasStarved(besides: connection.host) || connection.host.pool.isOverfull
         var reusable =
             !surplus && !isDraining && !connection.isRetired && !isExcess && connection.isReusable(after: exchange)
         // A connection that is handed on at once is checked here; others are checked when they are leased.
@@ -961,13 +985,6 @@ public struct EngineHandle: Sendable {
         let engine = engine
         return loop.post { body(engine.value) }
     }
-}
-
-/// Hears of events between exchanges and the network: for logs, meters and metrics. Called on the engine's loop, which
-/// must not be blocked; it must not call the engine back.
-public protocol EngineObserver: AnyObject {
-    /// Reports an event that happened just now by the loop's clock.
-    func engine(_ engine: Engine, didObserve event: EngineEvent)
 }
 
 /// Connections that carry no request, for tests of handshakes.

@@ -25,7 +25,7 @@ extension Engine {
     /// oldest or else one of an engine that shares its budget, and calls `retry` after 50 ms. Loop thread only.
     public func awaitDescriptor(then retry: @escaping () -> Void) {
         if !closeEldestIdle() { configuration.budget?.relieve { _ in } }
-        _ = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), DescriptorRetry(retry))
+        _ = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), TimerCall(retry))
     }
 
     /// Lets the dial that waits longest try again, since a descriptor may have come free. A dial whose waiters have
@@ -40,24 +40,41 @@ extension Engine {
     func leaveLine(_ dial: Dial) { descriptorLine.remove(dial) }
 
     private func watchLine() {
-        descriptorLine.watch(on: loop, after: Engine.descriptorPause, DescriptorTimer(self))
-    }
-
-    fileprivate func descriptorTimerFired() {
-        descriptorLine.timerFired()
-        feedStarved()
-        watchLine()
+        descriptorLine.watch(
+            on: loop,
+            after: Engine.descriptorPause,
+            TimerCall { [self] in
+                descriptorLine.timerFired()
+                feedStarved()
+                watchLine()
+            }
+        )
     }
 }
 
-private final class DescriptorTimer: TimerHandler {
-    let engine: Engine
-    init(_ engine: Engine) { self.engine = engine }
-    func timerFired(_ id: TimerID) { engine.descriptorTimerFired() }
-}
+/// The dials that wait for a descriptor, the oldest first, and the timer of their next attempt.
+struct DescriptorLine {
+    private var dials: [Dial] = []
+    private var timer: TimerID?
 
-private final class DescriptorRetry: TimerHandler {
-    let retry: () -> Void
-    init(_ retry: @escaping () -> Void) { self.retry = retry }
-    func timerFired(_ id: TimerID) { retry() }
+    var isEmpty: Bool { dials.isEmpty }
+
+    mutating func append(_ dial: Dial) { dials.append(dial) }
+    mutating func remove(_ dial: Dial) { dials.removeAll { $0 === dial } }
+
+    /// Removes and returns the dial that has waited longest.
+    mutating func next() -> Dial? { dials.isEmpty ? nil : dials.removeFirst() }
+
+    /// Arms the timer if dials wait, and it is not armed.
+    mutating func watch(on loop: EventLoop, after pause: Duration, _ handler: @autoclosure () -> any TimerHandler) {
+        guard timer == nil, !dials.isEmpty else { return }
+        timer = loop.arm(at: loop.now.advanced(by: pause), handler())
+    }
+
+    mutating func timerFired() { timer = nil }
+
+    mutating func disarm(on loop: EventLoop) {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
 }

@@ -44,7 +44,7 @@ extension Engine {
     func watchPlaces(at host: Host) {
         guard places.isWorthWatching, isWanted(host) else { return }
         let instant = loop.now.advanced(byNanoseconds: LentPlaces.patience(at: host))
-        places.watch(by: loop.arm(at: instant, PlaceTimer(self)))
+        places.watch(by: loop.arm(at: instant, TimerCall { [self] in lendPlaces() }))
     }
 
     func stopLending() {
@@ -52,10 +52,10 @@ extension Engine {
     }
 
     /// Whether an exchange waits for a place at this host, or at another one for any place.
-    private func isWanted(_ host: Host) -> Bool { host.pool.isShort || !starved.isEmpty }
+    private func isWanted(_ host: Host) -> Bool { host.pool.isShort || hosts.hasStarved }
 
     /// Lends the places of those that have waited long enough for the program.
-    fileprivate func lendPlaces() {
+    private func lendPlaces() {
         _ = places.endWatch()
         for exchange in exchanges where exchange.rest != .none && exchange.lentAt == nil {
             guard let host = connection(of: exchange)?.host, isWanted(host) else { continue }
@@ -101,8 +101,33 @@ extension Dial {
     }
 }
 
-private final class PlaceTimer: TimerHandler {
-    let engine: Engine
-    init(_ engine: Engine) { self.engine = engine }
-    func timerFired(_ id: TimerID) { engine.lendPlaces() }
+/// The places at hosts that are not in use, because their exchanges wait for the program.
+struct LentPlaces {
+    /// How many exchanges and dials wait for the program.
+    private var resting = 0
+    /// How many of them have lent their places.
+    private(set) var lent = 0
+    /// Armed while one that waits for the program may have to lend its place.
+    private var timer: TimerID?
+
+    /// Whether one waits for the program and has its place, and no timer is armed for that yet.
+    var isWorthWatching: Bool { resting > lent && timer == nil }
+
+    mutating func restBegan() { resting += 1 }
+
+    mutating func restEnded() { resting -= 1 }
+
+    mutating func lend() { lent += 1 }
+
+    mutating func takeBack() { lent -= 1 }
+
+    mutating func watch(by timer: TimerID) { self.timer = timer }
+
+    /// Returns the timer, which is no longer armed or is to be cancelled; nil if there is none.
+    mutating func endWatch() -> TimerID? { timer.take() }
+
+    /// How long one waits for the program before it lends its place, in nanoseconds. Most questions are answered
+    /// sooner, and then the limits on connections are kept. Where another place is already lent, those that follow have
+    /// to be quick: what the program waits for may stand behind all of them.
+    static func patience(at host: Host) -> Int64 { host.pool.hasLent ? 10_000_000 : 100_000_000 }
 }

@@ -38,10 +38,9 @@ extension Engine {
     func proxyRefused(_ exchange: Exchange, _ head: ResponseHead, on connection: Connection) {
         guard let proxy = connection.host.route.proxy, let request = exchange.request else { return }
         var refusal = ProxyRefusal(head)
-        let attempt = exchange.proxyAttempt
         let isWhole = exchange.expected == request.pipelineDepth && exchange.isRepeatable && !isDraining
         // The challenges are kept even if this exchange has failed: the next one answers them at once.
-        let (sent, round) = (attempt.sent, attempt.rounds)
+        let (sent, round) = (exchange.proxyCredentials, exchange.proxyRounds)
         let isAnswerable = authenticators.accept(refusal, of: proxy, refusing: sent, round: round)
         if isWhole, isAnswerable {
             exchange.noteProxyRefusal()

@@ -154,3 +154,33 @@ extension EngineError: CustomStringConvertible {
 
     private static func suffix(_ error: Errno?) -> String { error.map { ": \($0)" } ?? "" }
 }
+
+/// The limit that was exceeded.
+public enum TimeoutPhase: Hashable, Sendable {
+    /// ``Timeouts/connect``, before the socket was connected.
+    case connect
+    /// The same limit, during the TLS handshake.
+    case handshake
+    /// ``TrustEvaluator/timeLimit(for:)``.
+    case trustDecision
+    /// The limits of the same names.
+    case poolWait, responseHead, idle, total
+}
+
+/// The reason why the source of a ``ThreadedBody`` gave no more: the error it threw, or the pool's refusal.
+public struct BodySourceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The error that the source threw, or a `BlockingPool.Refusal`.
+    public let underlying: any Error
+
+    /// Wraps the error that a source threw.
+    public init(_ underlying: any Error) { self.underlying = underlying }
+
+    public var description: String { "\(underlying)" }
+
+    /// Compares the errors' descriptions, since errors need not be comparable.
+    public static func == (left: BodySourceError, right: BodySourceError) -> Bool {
+        String(reflecting: left.underlying) == String(reflecting: right.underlying)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(String(reflecting: underlying)) }
+}

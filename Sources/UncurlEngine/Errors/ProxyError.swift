@@ -82,3 +82,44 @@ extension EngineError {
         }
     }
 }
+
+/// The reason why a SOCKS5 handshake failed.
+public enum SOCKS5Error: Error, Hashable, Sendable {
+    /// A fault of the request: the host does not have 1 to 255 octets. It is not looked up instead.
+    case hostLength(Int)
+    /// A fault of the request: user name and password must have 1 to 255 octets each (RFC 1929 §2).
+    case credentialsLength
+    /// The proxy's message has another version than 5 (1 in the log-in), so it may not be SOCKS at all.
+    case version(UInt8)
+    /// The proxy chose a method of authentication that was not offered.
+    case method(UInt8)
+    /// The proxy accepts none of the offered methods: it wants credentials, and there are none.
+    case noAcceptableMethod
+    /// User name and password were refused (RFC 1929 §2).
+    case loginRejected
+    /// The proxy did not connect, for the reason of that number (RFC 1928 §6).
+    case refused(reply: UInt8)
+    /// The proxy's reply has an address of an unknown kind.
+    case addressType(UInt8)
+}
+
+extension SOCKS5Error: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .hostLength(let count): "SOCKS5 carries hosts of 1 to 255 octets; this one has \(count)"
+        case .credentialsLength: "SOCKS5 carries user names and passwords of 1 to 255 octets"
+        case .version(let version): "the proxy does not speak SOCKS5 (its version octet is \(version))"
+        case .method(let method): "the proxy chose authentication method \(method), which was not offered"
+        case .noAcceptableMethod: "the proxy accepts none of the offered authentication methods"
+        case .loginRejected: "the proxy rejected user name and password"
+        case .refused(let reply): "the proxy did not connect: \(Self.replies[reply] ?? "unassigned reply \(reply)")"
+        case .addressType(let type): "the proxy's reply has an address of unknown type \(type)"
+        }
+    }
+
+    private static let replies: [UInt8: String] = [
+        1: "general failure", 2: "not allowed by its rules", 3: "network unreachable", 4: "host unreachable",
+        5: "connection refused", 6: "time to live expired", 7: "command not supported",
+        8: "address type not supported",
+    ]
+}

@@ -31,7 +31,8 @@ final class Exchange: TimerHandler {
     private(set) var keeper: ConnectionKeeper?
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
-    private(set) var receiving = Receiving.head
+    /// Whether the final head has come.
+    private(set) var isReceivingContent = false
     private(set) var decoder: CodingDecoder?
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
@@ -39,8 +40,10 @@ final class Exchange: TimerHandler {
     /// When what had stopped the wait for the response last ended: a pause of the consumer, or the sending of what the
     /// kernel held of the request. Nil if there was neither.
     private var resumed: Instant?
-    /// What the kernel holds of large content; nil while nothing of it needs to be watched.
-    private var unsent: Unsent?
+    /// What the kernel was given of large content and the peer's has not acknowledged, in bytes at the last look: nil
+    /// before the first. Looking costs a call, so it is looked at four times within a limit. Nil while nothing needs to
+    /// be watched.
+    private var unsent: (count: Int?, nextLook: Instant, pause: Int64)?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
     private(set) var isSendingHeld = false
     /// What it waits for on the program's side, and since when.
@@ -52,7 +55,9 @@ final class Exchange: TimerHandler {
     private(set) var throttle: RateKeeper?
     /// Whether a 417 has come: then the expectation is not sent again.
     private(set) var expectationFailed = false
-    private(set) var proxyAttempt = ProxyAttempt()
+    /// The credentials that the request last carried for a proxy that forwards it, and how often it has refused them.
+    private(set) var proxyCredentials: [UInt8]?
+    private(set) var proxyRounds = 0
     private(set) var lastActivity = Instant.never
     /// The instant of the total limit. The other limits are read from the request each time, so that ten thousand
     /// exchanges hold no copies of them.
@@ -75,18 +80,6 @@ final class Exchange: TimerHandler {
         /// The connection takes no more bytes, but an answer may have been sent before it broke.
         case broken(Errno)
     }
-
-    /// What the kernel was given and the peer's has not acknowledged. Looking costs a call, so it is looked at four
-    /// times within a limit, and only for large content.
-    private struct Unsent {
-        /// In bytes, at the last look; nil before the first.
-        var count: Int?
-        var nextLook: Instant
-        let pause: Int64
-    }
-
-    /// The state of receiving the response.
-    enum Receiving { case head, content }
 
     init(_ home: ExchangeHome, slot: UInt32) {
         self.home = home
@@ -131,10 +124,10 @@ final class Exchange: TimerHandler {
         isSendingHeld = false
         rest = .none
         expectationFailed = false
-        proxyAttempt = ProxyAttempt()
+        (proxyCredentials, proxyRounds) = (nil, 0)
         lastActivity = now
         sending = .idle
-        receiving = .head
+        isReceivingContent = false
         phase = .starting
     }
 
@@ -145,9 +138,10 @@ final class Exchange: TimerHandler {
     /// - Returns: the throttle; nil if the request names no rates.
     func keepToRates(after earlier: RateKeeper?, at now: Instant) -> RateKeeper? {
         guard let request, request.isThrottled else { return nil }
-        let rates = ExchangeRates(sending: request.options.sendingRate, receiving: request.options.receivingRate)
+        let (sending, receiving) = (request.options.sendingRate, request.options.receivingRate)
         let known = throttle ?? earlier
-        throttle = if let known, known.rates == rates { known } else { RateKeeper(rates, at: now) }
+        let isKept = known.map { $0.sendingRate == sending && $0.receivingRate == receiving } ?? false
+        throttle = isKept ? known : RateKeeper(sending: sending, receiving: receiving, at: now)
         return throttle
     }
 
@@ -200,7 +194,7 @@ final class Exchange: TimerHandler {
         let spans = request?.spans ?? home.spans
         guard let limit = [spans.idle, spans.responseHead].filter({ $0 > 0 }).min() else { return }
         let pause = max(1, limit / 4)
-        unsent = Unsent(nextLook: now.advanced(byNanoseconds: pause), pause: pause)
+        unsent = (nil, now.advanced(byNanoseconds: pause), pause)
         watch(at: now)
     }
 
@@ -216,22 +210,21 @@ final class Exchange: TimerHandler {
             if last.count != nil { resumed = now }
             unsent = nil
         } else {
-            let next = now.advanced(byNanoseconds: last.pause)
-            unsent = Unsent(count: count, nextLook: next, pause: last.pause)
+            unsent = (count, now.advanced(byNanoseconds: last.pause), last.pause)
         }
     }
 
     func dropExpectation() { expectationFailed = true }
 
     /// Notes the credentials that the request carried for a proxy that forwards it.
-    func noteCredentials(_ sent: [UInt8]?) { proxyAttempt.sent = sent }
+    func noteCredentials(_ sent: [UInt8]?) { proxyCredentials = sent }
 
-    func noteProxyRefusal() { proxyAttempt.rounds += 1 }
+    func noteProxyRefusal() { proxyRounds += 1 }
 
     /// Notes that a final head has come.
     func beginContent(status: Int) {
         report.code = UInt16(clamping: status)
-        receiving = .content
+        isReceivingContent = true
     }
 
     func decode(with decoder: CodingDecoder?) { self.decoder = decoder }
@@ -260,7 +253,7 @@ final class Exchange: TimerHandler {
     ///
     /// - Parameter received: how many of its bytes came with the end of the response before.
     func nextOfPipeline(received: Int, at now: Instant) {
-        receiving = .head
+        isReceivingContent = false
         decoder = nil
         report.code = 0
         report.timings.responseStart = received > 0 ? now : nil
@@ -320,7 +313,7 @@ final class Exchange: TimerHandler {
         timerInstant = .never
         // An exchange that has ended left the timer armed: the engine may be gone by now.
         if case .free = phase { return }
-        unsafe home.owner?.timerFired(of: self)
+        home.timerFired?(self)
     }
 
     func arm(_ instant: Instant) {
@@ -338,13 +331,13 @@ final class Exchange: TimerHandler {
         case .waiting(let host, let ticket, let since):
             // A dial has its own limit, and a suspension none.
             let counts = !isPaused && ticket != nil && host.pool.isShort
-            return deadlines.check(.forConnection(since: max(since, resumed ?? since), counts: counts), at: now)
+            return deadlines.forConnection(since: max(since, resumed ?? since), counts: counts, at: now)
         case .running:
             var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             if let end = sent, let resumed { sent = max(end, resumed) }
             if let count = unsent?.count, count > 0 { sent = nil }
             let isPaused = !isReading && rest != .question
-            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
+            let verdict = deadlines.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused, at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }
             if let throttle { instant = min(instant, throttle.next) }
@@ -365,8 +358,19 @@ struct Farewell {
     func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }
 }
 
-/// How often a proxy has refused a request because of its credentials, and those that it last carried.
-struct ProxyAttempt {
-    var sent: [UInt8]?
-    var rounds = 0
+/// The part of an engine that all its exchanges share.
+final class ExchangeHome {
+    let loop: EventLoop
+    /// The configuration's limits, in the clock's unit.
+    let spans: Timeouts.Spans
+    /// Handles the timer of an exchange that is not free. It refers to the engine without keeping it alive, and the
+    /// engine removes it when it is released: as long as an exchange is not free, a connection, a dial or a posted
+    /// failure keeps the engine alive. The reference is not weak: every reference to a weakly held engine is counted in
+    /// a separate table.
+    var timerFired: ((Exchange) -> Void)?
+
+    init(_ loop: EventLoop, _ spans: Timeouts.Spans) {
+        self.loop = loop
+        self.spans = spans
+    }
 }

@@ -1,14 +1,6 @@
 internal import Synchronization
 internal import UncurlReactor
 
-/// An engine, in its role for the budget that it shares. Called on its loop.
-protocol BudgetMember: AnyObject {
-    var loop: EventLoop { get }
-
-    /// Closes the connection that has been idle longest. Returns false if none is idle.
-    func closeEldestIdle() -> Bool
-}
-
 /// The number of a process's descriptors that the connections of several engines may take: half of the limit, at least
 /// eight.
 ///
@@ -24,14 +16,13 @@ public final class ConnectionBudget: Sendable {
     /// connection for each request.
     private static let least = 8
 
-    private struct State {
-        /// The engines with open connections, in the order in which they got their first.
-        var members: [(number: ObjectIdentifier, member: LoopBound<any BudgetMember>)] = []
-        /// The index of the engine whose turn it is to give up a connection.
-        var next = 0
-    }
+    /// An engine with open connections. `giveUp` is called on its loop: it closes the connection that has been idle
+    /// longest, and returns false if none is idle.
+    typealias Member = (number: ObjectIdentifier, loop: EventLoop, giveUp: @Sendable () -> Bool)
 
-    private let state = Mutex(State())
+    /// The members in the order in which they got their first connection, and the index of the one whose turn it is to
+    /// give up a connection.
+    private let state = Mutex<(members: [Member], next: Int)>(([], 0))
     private let count = Atomic<Int>(0)
     private let limit = Atomic<Int>(.max)
     private let fixedLimit: Int?
@@ -46,42 +37,41 @@ public final class ConnectionBudget: Sendable {
     var isExceeded: Bool { open > limit.load(ordering: .relaxed) }
 
     /// - Parameter open: how many connections of the member are open, this one included.
-    func opened(by member: any BudgetMember, open: Int) {
+    func opened(by member: @autoclosure () -> Member, open: Int) {
         count.wrappingAdd(1, ordering: .relaxed)
         limit.store(fixedLimit ?? max(ConnectionBudget.least, DescriptorLimit.current / 2), ordering: .relaxed)
         if open == 1 {
-            let (number, bound) = (ObjectIdentifier(member), LoopBound(member, on: member.loop))
-            state.withLock { $0.members.append((number, bound)) }
+            let member = member()
+            state.withLock { $0.members.append(member) }
         }
         if isExceeded { relieve { _ in } }
     }
 
     /// - Parameter open: how many connections of the member are still open.
-    func closed(by member: any BudgetMember, open: Int) {
+    func closed(by number: ObjectIdentifier, open: Int) {
         count.wrappingSubtract(1, ordering: .relaxed)
         guard open == 0 else { return }
-        let number = ObjectIdentifier(member)
         state.withLock { state in state.members.removeAll { $0.number == number } }
     }
 
     /// Closes one idle connection, of the first engine that has one; the engines take turns. `then` is called on any
     /// loop, with whether there was one.
     func relieve(_ then: @escaping @Sendable (Bool) -> Void) {
-        let turns = state.withLock { state -> [LoopBound<any BudgetMember>] in
+        let turns = state.withLock { state -> [Member] in
             guard !state.members.isEmpty else { return [] }
             state.next = (state.next + 1) % state.members.count
-            return (state.members[state.next...] + state.members[..<state.next]).map(\.member)
+            return Array(state.members[state.next...] + state.members[..<state.next])
         }
         ConnectionBudget.relieve(turns[...], then)
     }
 
     private static func relieve(
-        _ members: ArraySlice<LoopBound<any BudgetMember>>,
+        _ members: ArraySlice<Member>,
         _ then: @escaping @Sendable (Bool) -> Void
     ) {
         guard let first = members.first else { return then(false) }
         let ask: @Sendable () -> Void = {
-            if first.value.closeEldestIdle() { then(true) } else { relieve(members.dropFirst(), then) }
+            if first.giveUp() { then(true) } else { relieve(members.dropFirst(), then) }
         }
         if first.loop.isCurrent { return ask() }
         if !first.loop.post(ask) { relieve(members.dropFirst(), then) }

@@ -1,3 +1,5 @@
+internal import UncurlReactor
+
 /// Decides which connection serves which exchange, for one destination. A plain struct that touches no socket.
 ///
 /// ```
@@ -174,4 +176,154 @@ struct ConnectionPool {
     var firstWaiter: ExchangeID? { queue.first }
 
     private mutating func nextWaiter() -> ExchangeID? { queue.removeFirst() }
+}
+
+/// The exchanges that wait for a connection to one host: a line for each priority in use, the highest first, and within
+/// a line first come, first served. Nearly always there is one line, which is usually empty.
+struct WaitQueue {
+    /// A place in a line. Leaving it only sets a mark.
+    typealias Ticket = (priority: UInt8, number: UInt64)
+
+    private var lines = [WaitLine(priority: WaitQueue.usual)]
+    private(set) var count = 0
+
+    /// The priority of a waiter that names none: the middle of the range.
+    static let usual: UInt8 = 128
+
+    /// How many places the storage has, those of leavers included.
+    var stored: Int { lines.reduce(0) { $0 + $1.stored } }
+
+    /// The waiter that is served next.
+    var first: ExchangeID? {
+        for line in lines { if let first = line.first { return first } }
+        return nil
+    }
+
+    mutating func append(_ waiter: ExchangeID, _ priority: UInt8) -> Ticket {
+        count += 1
+        let index = index(of: priority)
+        return (priority, lines[index].append(waiter))
+    }
+
+    mutating func leave(_ ticket: Ticket) {
+        guard let index = lines.firstIndex(where: { $0.priority == ticket.priority }) else { return }
+        if lines[index].leave(ticket.number) { count -= 1 }
+    }
+
+    mutating func removeFirst() -> ExchangeID? {
+        for index in lines.indices {
+            guard let waiter = lines[index].removeFirst() else { continue }
+            count -= 1
+            return waiter
+        }
+        return nil
+    }
+
+    private mutating func index(of priority: UInt8) -> Int {
+        if let index = lines.firstIndex(where: { $0.priority <= priority }) {
+            if lines[index].priority != priority { lines.insert(WaitLine(priority: priority), at: index) }
+            return index
+        }
+        lines.append(WaitLine(priority: priority))
+        return lines.count - 1
+    }
+}
+
+/// One line: first come, first served.
+private struct WaitLine {
+    let priority: UInt8
+    private var queue: [ExchangeID?] = []
+    private var head = 0
+    private var firstNumber: UInt64 = 0
+
+    init(priority: UInt8) { self.priority = priority }
+
+    var stored: Int { queue.count }
+    var first: ExchangeID? { queue[head...].lazy.compactMap { $0 }.first }
+
+    /// Adds a waiter. Returns its place's number.
+    mutating func append(_ waiter: ExchangeID) -> UInt64 {
+        defer { queue.append(waiter) }
+        return firstNumber + UInt64(queue.count - head)
+    }
+
+    /// Leaves a place. Returns false if it had already been left.
+    mutating func leave(_ number: UInt64) -> Bool {
+        guard number >= firstNumber else { return false }
+        let index = head + Int(number - firstNumber)
+        guard index < queue.count, queue[index] != nil else { return false }
+        queue[index] = nil
+        // Waiters that give up in order, as timeouts do, leave nothing behind, even if none is served for long.
+        while head < queue.count, queue[head] == nil { dropFirst() }
+        return true
+    }
+
+    mutating func removeFirst() -> ExchangeID? {
+        while head < queue.count {
+            let waiter = queue[head]
+            dropFirst()
+            if let waiter { return waiter }
+        }
+        return nil
+    }
+
+    private mutating func dropFirst() {
+        head += 1
+        firstNumber += 1
+        if head == queue.count {
+            queue.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 1024, head * 2 > queue.count {
+            queue.removeFirst(head)
+            head = 0
+        }
+    }
+}
+
+/// The connections that a user of an engine keeps for itself, one for each destination: its exchanges use no others,
+/// and no other exchange uses them. For load tests, whose users do not share connections. It belongs to one engine's
+/// loop.
+package final class ConnectionKeeper {
+    /// Those that carry no exchange now. Some may have been closed.
+    var resting: [ConnectionID] = []
+
+    /// Makes a keeper without connections.
+    package init() {}
+}
+
+/// Servers that lately closed a connection right after an answer without announcing it (no `Connection: close`,
+/// RFC 9112 §9.6).
+///
+/// The server's FIN may be on its way while the next request is sent. A request that may be sent again is not harmed by
+/// that. Another one fails if the server's kernel answers it with an RST, which does not say whether the server read
+/// it. So such a request is not sent on a connection of these servers that has just answered: it gets a connection of
+/// its own.
+struct ClosingServers {
+    /// How soon after its answer a close counts, and how long after its answer a connection is not trusted.
+    private let haste: Duration
+    /// How long a server is remembered.
+    private static let memory = Duration.seconds(60)
+    /// The most servers that are remembered. With more, the table starts again.
+    private static let limit = 1_024
+
+    private var until: [Destination: Instant] = [:]
+
+    init(haste: Duration = .seconds(1)) { self.haste = haste }
+
+    var isEmpty: Bool { until.isEmpty }
+
+    /// Notes that the server has closed a connection to `destination` whose last response ended at `answered`.
+    mutating func note(_ destination: Destination, answered: Instant, now: Instant) {
+        guard now < answered.advanced(by: haste) else { return }
+        if until.count >= Self.limit { until = [:] }
+        until[destination] = now.advanced(by: Self.memory)
+    }
+
+    /// Whether a connection to `destination` whose last response ended at `answered` may be about to close.
+    func mayClose(_ destination: Destination, answered: Instant, now: Instant) -> Bool {
+        guard !until.isEmpty, now < answered.advanced(by: haste), let end = until[destination] else {
+            return false
+        }
+        return now < end
+    }
 }

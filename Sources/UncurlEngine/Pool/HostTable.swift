@@ -1,8 +1,10 @@
-/// The hosts that have connections or waiters.
+/// The hosts that have connections or waiters, and those that wait for a place among the engine's connections.
 struct HostTable {
     private var hosts: [Destination: Host] = [:]
     /// The host of the last request: most programs use one host many times.
     private var last: Host?
+    /// The hosts that wait for a place, each once, in the order of their arrival.
+    private var starved: [Host] = []
 
     var count: Int { hosts.count }
     var all: Dictionary<Destination, Host>.Values { hosts.values }
@@ -33,34 +35,48 @@ struct HostTable {
         hosts[host.destination] = nil
         if last === host { last = nil }
     }
-}
 
-/// The hosts that wait for a place among the engine's connections, each once, in the order of their arrival.
-struct StarvedHosts {
-    private var line: [Host] = []
+    // MARK: Without a place
 
-    var isEmpty: Bool { line.isEmpty }
+    var hasStarved: Bool { !starved.isEmpty }
 
-    /// Whether another host than this one waits.
-    func hasOthers(than host: Host) -> Bool { line.count > (host.isStarved ? 1 : 0) }
+    /// Whether another host than this one waits for a place.
+    func hasStarved(besides host: Host) -> Bool { starved.count > (host.isStarved ? 1 : 0) }
 
-    mutating func append(_ host: Host) {
+    mutating func starve(_ host: Host) {
         guard !host.isStarved else { return }
         host.isStarved = true
-        line.append(host)
+        starved.append(host)
     }
 
-    mutating func remove(_ host: Host) {
+    mutating func noLongerStarved(_ host: Host) {
         guard host.isStarved else { return }
         host.isStarved = false
-        line.removeAll { $0 === host }
+        starved.removeAll { $0 === host }
     }
 
-    /// Removes and returns the host that has waited longest.
-    mutating func next() -> Host? {
-        guard !line.isEmpty else { return nil }
-        let host = line.removeFirst()
+    /// Removes and returns the host that has waited longest for a place.
+    mutating func nextStarved() -> Host? {
+        guard !starved.isEmpty else { return nil }
+        let host = starved.removeFirst()
         host.isStarved = false
         return host
+    }
+}
+
+/// One destination's connections and waiters on an engine.
+final class Host {
+    let destination: Destination
+    let route: Route
+    var pool: ConnectionPool
+    /// Whether it waits for any connection to close: the engine's total limit is reached.
+    var isStarved = false
+    /// Whether the last answer was HTTP/1.0: such a server does not know chunks (RFC 9112 §6.1).
+    var isHTTP10 = false
+
+    init(_ destination: Destination, _ route: Route, limit: Int) {
+        self.destination = destination
+        self.route = route
+        pool = ConnectionPool(limit: limit)
     }
 }

@@ -12,12 +12,7 @@ typealias ConnectionID = SlotID
 
 /// Objects that are found by slot in constant time. Stale names are recognised by their generation.
 struct SlotTable<Entry: AnyObject> {
-    private struct Slot {
-        var entry: Entry?
-        var generation: UInt32 = 0
-    }
-
-    private var slots: [Slot] = []
+    private var slots: [(entry: Entry?, generation: UInt32)] = []
     private var free: [UInt32] = []
     /// How many entries there have been: the number of the entry that was reserved last.
     private(set) var opened = 0
@@ -51,7 +46,7 @@ struct SlotTable<Entry: AnyObject> {
     var all: [Entry] { slots.compactMap(\.entry) }
 
     private mutating func grow() -> UInt32 {
-        slots.append(Slot())
+        slots.append((nil, 0))
         return UInt32(slots.count - 1)
     }
 }

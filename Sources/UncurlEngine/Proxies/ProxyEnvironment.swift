@@ -4,7 +4,9 @@ internal import CUncurlLinux
 ///
 /// A lower-case name takes precedence over an upper-case one. `HTTP_PROXY` is never read: a CGI server puts the
 /// request's `Proxy` field into it (CVE-2016-5386). An empty variable counts as missing.
-public enum ProxyEnvironment {
+///
+/// Each variable is read by itself: a program that uses those that it can read needs the faults of the others.
+public struct ProxyEnvironment: Sendable {
     /// A variable that names no proxy.
     public struct Problem: Error, Hashable, Sendable {
         /// The variable's name.
@@ -13,48 +15,26 @@ public enum ProxyEnvironment {
         public let problem: Proxy.Problem
     }
 
-    /// The values of the variables, each by itself: a program that uses those that it can read needs the faults of the
-    /// others.
-    public struct Settings: Sendable {
-        /// The proxy for http origins; nil for none.
-        public let http: Result<Proxy?, Problem>
-        /// The proxy for https origins; nil for none.
-        public let https: Result<Proxy?, Problem>
-        /// The hosts in NO_PROXY.
-        public let exceptions: ProxyExceptions
-    }
+    /// The proxy for http origins; nil for none.
+    public let http: Result<Proxy?, Problem>
+    /// The proxy for https origins; nil for none.
+    public let https: Result<Proxy?, Problem>
+    /// The hosts in NO_PROXY.
+    public let exceptions: ProxyExceptions
 
     /// - Parameter variables: the environment; tests give their own.
-    public static func configuration(
-        from variables: [String: String]
-    ) throws(Problem) -> OriginProxies {
-        try configuration(settings(from: variables))
-    }
+    public init(_ variables: [String: String]) { self.init { variables[$0] } }
 
-    /// Returns the proxies in this process's present environment. Like any reader of it, it must not be called while
-    /// another thread changes the environment.
-    public static func configuration() throws(Problem) -> OriginProxies { try configuration(settings()) }
-
-    /// - Parameter variables: the environment; tests give their own.
-    public static func settings(from variables: [String: String]) -> Settings { settings { variables[$0] } }
-
-    /// Returns the settings in this process's environment, as ``configuration()``.
-    public static func settings() -> Settings {
-        settings { name in
+    /// Reads this process's present environment. Like any reader of it, this must not be called while another thread
+    /// changes the environment.
+    public init() {
+        self.init { name in
             guard let value = unsafe getenv(name) else { return nil }
             return unsafe String(cString: value)
         }
     }
 
-    private static func configuration(_ settings: Settings) throws(Problem) -> OriginProxies {
-        OriginProxies(
-            http: try settings.http.get(),
-            https: try settings.https.get(),
-            exceptions: settings.exceptions
-        )
-    }
-
-    private static func settings(_ value: (String) -> String?) -> Settings {
+    private init(_ value: (String) -> String?) {
         func first(_ names: String...) -> Result<Proxy?, Problem> {
             for name in names {
                 guard let text = value(name), !text.isEmpty else { continue }
@@ -66,12 +46,15 @@ public enum ProxyEnvironment {
             }
             return .success(nil)
         }
-        let exceptions = [value("no_proxy"), value("NO_PROXY")].compactMap(\.self).first { !$0.isEmpty }
-        return Settings(
-            http: first("http_proxy", "all_proxy", "ALL_PROXY"),
-            https: first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
-            exceptions: ProxyExceptions(exceptions ?? "")
-        )
+        http = first("http_proxy", "all_proxy", "ALL_PROXY")
+        https = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+        let list = [value("no_proxy"), value("NO_PROXY")].compactMap(\.self).first { !$0.isEmpty }
+        exceptions = ProxyExceptions(list ?? "")
+    }
+
+    /// Returns the proxies. Throws the fault of the first variable that names none.
+    public func proxies() throws(Problem) -> OriginProxies {
+        OriginProxies(http: try http.get(), https: try https.get(), exceptions: exceptions)
     }
 }
 

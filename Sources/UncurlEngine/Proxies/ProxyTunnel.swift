@@ -23,13 +23,9 @@ struct ProxyTunnel {
     /// dial.
     static let readContent = 64 * 1024
 
-    private enum State {
-        case asking
-        case refused(ProxyRefusal)
-    }
-
     private let authority: String
-    private var state = State.asking
+    /// What has come of a refusal; nil while the answer's head is awaited.
+    private var refusal: ProxyRefusal?
     private var parser: ResponseParser
     private var head = ResponseHead()
     private var received = 0
@@ -51,7 +47,7 @@ struct ProxyTunnel {
 
     /// Begins anew. Returns the bytes to send. The proxy gets nothing of the request that the tunnel is for.
     mutating func ask(authorization: [UInt8]?) throws(HTTP1Error) -> [UInt8] {
-        state = .asking
+        refusal = nil
         received = 0
         parser.begin(answering: .connect)
         var fields = HTTPFields()
@@ -73,43 +69,39 @@ struct ProxyTunnel {
             do throws(HTTP1Error) {
                 step = try parser.parse(rest, into: &head)
             } catch {
-                if case .refused(let refusal) = state { return .refused(refusal, reusable: false) }
+                if let refusal { return .refused(refusal, reusable: false) }
                 throw .malformedResponse(error)
             }
             offset += step.consumed
-            switch (step.event, state) {
-            case (.needsInput, _):
+            switch step.event {
+            case .needsInput:
                 return .needsInput
-            case (.informational, _):
+            case .informational:
                 continue
-            case (.tunnel, _):
+            case .tunnel:
                 return .open
-            case (.head, _):
+            case .head:
                 // By RFC 9112 §6.3, a 204 has no content, whatever it answers; and it is a 2xx.
                 if (200...299).contains(head.status) { return .open }
-                state = .refused(ProxyRefusal(head))
-            case (.body(let range), .refused(var refusal)):
-                refusal.keep(rest.extracting(range), atMost: ProxyTunnel.keptContent)
+                refusal = ProxyRefusal(head)
+            case .body(let range):
+                refusal?.keep(rest.extracting(range), atMost: ProxyTunnel.keptContent)
                 received += range.count
-                guard received <= ProxyTunnel.readContent else { return .refused(refusal, reusable: false) }
-                state = .refused(refusal)
-            case (.end, .refused(let refusal)):
+                if let refusal, received > ProxyTunnel.readContent { return .refused(refusal, reusable: false) }
+            case .end:
+                // A parser that was not begun returns it too.
+                guard let refusal else { return .needsInput }
                 // Proxies that know no better announce the end of the connection in a field of their own
                 // (RFC 9112 §C.2.2).
                 let isKept = parser.persistence == .keepAlive && !head.fields.hasToken(.proxyConnection, "close")
                 return .refused(refusal, reusable: isKept && offset == input.count)
-            case (.body, .asking), (.end, .asking):
-                // These come only after a head; a parser that was not begun returns .end.
-                return .needsInput
             }
         }
     }
 
     /// Handles the end of the connection: by a FIN (nil), or with an error. A refusal that was cut short is still one.
     func ended(_ error: Errno?) throws(ProxyError) -> Step {
-        switch state {
-        case .asking: throw .closed(error)
-        case .refused(let refusal): .refused(refusal, reusable: false)
-        }
+        guard let refusal else { throw .closed(error) }
+        return .refused(refusal, reusable: false)
     }
 }

@@ -10,13 +10,6 @@ internal import UncurlSemantics
 /// Send ``greeting``, then give `receive` what arrives, in pieces of any size. Bytes after the reply belong to the
 /// tunnel and are left in the input.
 struct SOCKS5 {
-    /// The target that the proxy is to connect to.
-    enum Target: Hashable {
-        case address(IPAddress)
-        /// A name, which the proxy looks up.
-        case name(String)
-    }
-
     enum Step: Hashable {
         case needsInput
         case send([UInt8])
@@ -38,8 +31,10 @@ struct SOCKS5 {
 
     /// Throws for values that the protocol has no room for. In particular, a name that is too long is never looked up
     /// here instead (CVE-2023-38545).
-    init(to target: Target, port: UInt16, credentials: Credentials?) throws(SOCKS5Error) {
-        request = try SOCKS5.request(target, port)
+    ///
+    /// - Parameter host: an address, or a name, which the proxy looks up.
+    init(to host: String, port: UInt16, credentials: Credentials?) throws(SOCKS5Error) {
+        request = try [SOCKS5.version, 1, 0] + SOCKS5.target(host) + SOCKS5.octets(port)
         login = if let credentials { try SOCKS5.login(credentials) } else { nil }
     }
 
@@ -101,7 +96,7 @@ struct SOCKS5 {
     private mutating func reply() throws(SOCKS5Error) -> Step? {
         guard message[0] == SOCKS5.version else { throw .version(message[0]) }
         guard message.count >= 2 else { return nil }
-        guard message[1] == 0 else { throw .refused(SOCKS5Error.Reply(message[1])) }
+        guard message[1] == 0 else { throw .refused(reply: message[1]) }
         guard message.count >= 4 else { return nil }
         let addressSize: Int
         switch message[3] {
@@ -118,20 +113,16 @@ struct SOCKS5 {
         return .open
     }
 
-    /// Returns VER CMD RSV ATYP DST.ADDR DST.PORT (§4), with the command CONNECT.
-    private static func request(_ target: Target, _ port: UInt16) throws(SOCKS5Error) -> [UInt8] {
-        var request: [UInt8] = [version, 1, 0]
-        switch target {
-        case .address(.v4(let address)):
-            request += [1] + octets(address.bits)
-        case .address(.v6(let address)):
-            // The scope is an interface of this machine, which means nothing to the proxy.
-            request += [4] + octets(address.high) + octets(address.low)
-        case .name(let name):
-            guard let count = UInt8(exactly: name.utf8.count), count > 0 else { throw .hostLength(name.utf8.count) }
-            request += [3, count] + name.utf8
+    /// Returns ATYP DST.ADDR of the request (§4), whose command is CONNECT.
+    private static func target(_ host: String) throws(SOCKS5Error) -> [UInt8] {
+        switch IPAddress(host) {
+        case .v4(let address): return [1] + octets(address.bits)
+        // The scope is an interface of this machine, which means nothing to the proxy.
+        case .v6(let address): return [4] + octets(address.high) + octets(address.low)
+        case nil:
+            guard let count = UInt8(exactly: host.utf8.count), count > 0 else { throw .hostLength(host.utf8.count) }
+            return [3, count] + host.utf8
         }
-        return request + octets(port)
     }
 
     /// Returns VER ULEN UNAME PLEN PASSWD (RFC 1929 §2).

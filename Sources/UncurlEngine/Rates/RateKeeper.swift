@@ -3,16 +3,18 @@ internal import UncurlReactor
 /// What the exchanges on one connection may move, while they name equal rates. No thread sleeps for it: the socket is
 /// left alone until the bucket has filled.
 final class RateKeeper {
-    let rates: ExchangeRates
+    let sendingRate: TransferRate?
+    let receivingRate: TransferRate?
     private var sending: TokenBucket?
     private var receiving: TokenBucket?
     private var sendingResumes = Instant.never
     private var readingResumes = Instant.never
 
-    init(_ rates: ExchangeRates, at now: Instant) {
-        self.rates = rates
-        sending = rates.sending.map { TokenBucket($0, at: now) }
-        receiving = rates.receiving.map { TokenBucket($0, at: now) }
+    /// - Parameters: nil for no limit that way.
+    init(sending: TransferRate?, receiving: TransferRate?, at now: Instant) {
+        (sendingRate, receivingRate) = (sending, receiving)
+        self.sending = sending.map { TokenBucket($0, at: now) }
+        self.receiving = receiving.map { TokenBucket($0, at: now) }
     }
 
     var isReadingHeld: Bool { readingResumes < .never }
@@ -49,12 +51,6 @@ final class RateKeeper {
         if due.reading { readingResumes = .never }
         return due
     }
-}
-
-/// The rates of an exchange, each way; nil: no limit.
-struct ExchangeRates: Equatable {
-    let sending: TransferRate?
-    let receiving: TransferRate?
 }
 
 /// The bytes that may move: they are added at a rate, up to a limit. The caller gives the time.
@@ -94,5 +90,21 @@ struct TokenBucket {
         let share = min(burst, max(1, perNanosecond * 1e9 / TokenBucket.wakeUps))
         let nanoseconds = max(0, share - level) / perNanosecond
         return stamp.advanced(byNanoseconds: nanoseconds < 1e18 ? Int64(nanoseconds.rounded(.up)) : .max)
+    }
+}
+
+/// How many bytes move in a second, and how many at once after a pause.
+public struct TransferRate: Hashable, Sendable {
+    /// The rate; at least one.
+    public let bytesPerSecond: Int
+    /// How many bytes may move at once after a pause, and at the start of a connection; at least one.
+    public let burst: Int
+
+    /// - Parameters:
+    ///   - bytesPerSecond: at least one.
+    ///   - burst: nil for a tenth of a second's worth.
+    public init(bytesPerSecond: Int, burst: Int? = nil) {
+        self.bytesPerSecond = max(1, bytesPerSecond)
+        self.burst = max(1, burst ?? bytesPerSecond / 10)
     }
 }

@@ -49,7 +49,8 @@ public struct ExchangeReport: Sendable {
     /// Whether the connection had carried an exchange before.
     public internal(set) var reusedConnection = false
     /// Whether the request was sent a second time, on a new connection: the first had been closed meanwhile
-    /// (`RetryRule`), a 417 had refused the expectation (``Expectation``), or a proxy had asked for credentials.
+    /// (`RetryRule`), a 417 had refused the expectation
+    /// (``EngineRequest/Options/expectsContinueAbove``), or a proxy had asked for credentials.
     public internal(set) var retried = false
     /// How many responses of a pipeline had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0
@@ -63,4 +64,20 @@ public struct ExchangeReport: Sendable {
     public internal(set) var connection: ConnectionRecord?
 
     init(start: Instant) { timings = ExchangeTimings(start: start) }
+}
+
+/// An instant that may not have come, in eight bytes: an optional instant takes sixteen, and ten thousand exchanges
+/// hold five each.
+@propertyWrapper
+public struct CompactInstant: Hashable, Sendable {
+    private var nanoseconds: Int64 = 0
+
+    /// Makes an instant that has not come.
+    public init() {}
+
+    /// The instant; nil until it has come.
+    public var wrappedValue: Instant? {
+        get { nanoseconds == 0 ? nil : Instant(nanoseconds: nanoseconds) }
+        set { nanoseconds = newValue?.nanoseconds ?? 0 }
+    }
 }

@@ -45,8 +45,15 @@ public final class EngineRequest: Sendable {
         /// Replaces the engine's limits. ``Timeouts/connect`` applies to the dial that is started while this request is
         /// first in the queue; a dial already under way keeps its limit.
         public var timeouts: Timeouts?
-        /// Whether the content waits for the server's 100 (Continue).
-        public var expectation = Expectation.never
+        /// Content of more bytes than that waits for the server's 100 (`Expect: 100-continue`, RFC 9110 §10.1.1); so
+        /// does content of unknown length. Nil for none; zero for any content; curl uses 1 MiB.
+        ///
+        /// The head is sent alone. The content follows the server's 100, or the end of ``continueWait``, since servers
+        /// that do not know it stay silent. After a final status it is not sent, and the connection is closed, since
+        /// the announced content did not come. A 417 says that the server cannot meet the expectation: the request is
+        /// sent once more without it, on a new connection. It is worth a round trip only for content that costs more
+        /// than one.
+        public var expectsContinueAbove: UInt64?
         /// How long the content waits.
         public var continueWait = Duration.seconds(1)
         /// Protocols to go on with on the same connection, the preferred first: `websocket`, `name/version`. The engine
@@ -97,7 +104,6 @@ public final class EngineRequest: Sendable {
     let closes: Bool
     /// How long the content waits for the server's 100, in nanoseconds; 0 if it does not.
     let continueWait: Int64
-    let offer: UpgradeOffer
     /// How many bytes of ``serialized`` and ``content`` are content, for progress.
     let contentBytes: Int
 
@@ -137,11 +143,12 @@ public final class EngineRequest: Sendable {
             case "CONNECT": .connect
             default: .other(offeredUpgrade: !options.upgrade.isEmpty)
             }
-        guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
-        self.offer = offer
+        guard options.upgrade.allSatisfy(EngineRequest.isProtocol) else {
+            throw .invalidRequest(.upgrade(options.upgrade))
+        }
         // RFC 9110 §9.3.8. A stream of unknown length may turn out to be content.
         guard method != "TRACE" || body.length == 0 else { throw .invalidRequest(.traceWithContent) }
-        let mayTunnel = !offer.isEmpty || method == "CONNECT"
+        let mayTunnel = !options.upgrade.isEmpty || method == "CONNECT"
         if mayTunnel {
             guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
             guard options.pipelineDepth <= 1 else { throw .invalidRequest(.pipelineThatWaits) }
@@ -152,7 +159,8 @@ public final class EngineRequest: Sendable {
         guard body.isSendable else { throw .invalidRequest(.partsThatCannotBeJoined) }
         let bytes = body.bytes ?? []
         chunked = body.length == nil
-        let expects = options.expectation.applies(toContentOf: body.length)
+        // RFC 9110 §10.1.1: never with a request that has no content.
+        let expects = options.expectsContinueAbove.map { body.length ?? .max > $0 } ?? false
         continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
         var head: [UInt8] = []
         do throws(HTTP1Error) {
@@ -165,9 +173,9 @@ public final class EngineRequest: Sendable {
             } else if decodesContent {
                 try all.append("Accept-Encoding", ContentCoding.accepted)
             }
-            if !offer.isEmpty {
+            if !options.upgrade.isEmpty {
                 try all.append("Connection", "Upgrade")
-                try all.append("Upgrade", offer.fieldValue)
+                try all.append("Upgrade", options.upgrade.joined(separator: ", "))
             }
             if let length = EngineRequest.declaredLength(body, method) {
                 try all.append("Content-Length", String(length))
@@ -217,7 +225,7 @@ public final class EngineRequest: Sendable {
         lineEnd = line - other.target.utf8.count + target.utf8.count
         (origin, method, body, options) = (other.origin, other.method, other.body, other.options)
         (content, contentBytes, chunked) = (other.content, other.contentBytes, other.chunked)
-        (context, destination, spans, offer) = (other.context, other.destination, other.spans, other.offer)
+        (context, destination, spans) = (other.context, other.destination, other.spans)
         (isIdempotent, decodesContent, closes) = (other.isIdempotent, other.decodesContent, other.closes)
         (isThrottled, hasOwnLimits, continueWait) = (other.isThrottled, other.hasOwnLimits, other.continueWait)
     }
@@ -242,9 +250,23 @@ public final class EngineRequest: Sendable {
         isThrottled = options.sendingRate != nil || options.receivingRate != nil
         hasOwnLimits = options.limits != nil
         context = method == "HEAD" ? .head : .other(offeredUpgrade: false)
-        // Of no protocol at all.
-        offer = UpgradeOffer()
         (serialized, lineEnd, content, contentBytes, continueWait) = (octets, nil, [], 0, 0)
+    }
+
+    /// Whether an answer accepts an upgrade that was offered, or opens the tunnel that was asked for (RFC 9110 §7.8).
+    /// It must name at least one protocol, and none that was not offered. Case is ignored (§16.7: protocols are
+    /// registered case-sensitively and matched without case).
+    func accepts(_ head: ResponseHead) -> Bool {
+        guard !options.upgrade.isEmpty else { return true }
+        let taken = head.fields.listMembers(of: "Upgrade").map { $0.ascii?.lowercased() }
+        let offered = options.upgrade.map { Optional($0.lowercased()) }
+        return !taken.isEmpty && taken.allSatisfy(offered.contains)
+    }
+
+    /// protocol = protocol-name ["/" protocol-version], both tokens.
+    private static func isProtocol(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenOctet) }
     }
 
     private static let reserved = [
@@ -295,65 +317,5 @@ extension Destination {
             serverName: options.serverName,
             evaluator: options.trustEvaluator
         )
-    }
-}
-
-/// When a request asks the server before it sends its content: `Expect: 100-continue` (RFC 9110 §10.1.1).
-///
-/// The head is sent alone. The content follows the server's 100, or the end of ``EngineRequest/Options/continueWait``,
-/// since servers that do not know it stay silent. After a final status it is not sent, and the connection is closed,
-/// since the announced content did not come. A 417 says that the server cannot meet the expectation: the request is
-/// sent once more without it, on a new connection.
-///
-/// It is worth a round trip only for content that costs more than one, and is never used by default.
-public enum Expectation: Hashable, Sendable {
-    /// The content follows the head at once.
-    case never
-    /// With content of more bytes than that, and of unknown length. curl uses 1 MiB.
-    case above(UInt64)
-    /// With any content.
-    case always
-
-    /// - Parameter length: the content's length in bytes; nil if it is not known.
-    func applies(toContentOf length: UInt64?) -> Bool {
-        guard let length else { return self != .never }
-        switch self {
-        case .never: return false
-        case .above(let limit): return length > limit
-        // RFC 9110 §10.1.1: never with a request that has no content.
-        case .always: return length > 0
-        }
-    }
-}
-
-/// The protocols that a request offers to switch to, and whether an answer accepts one of them (RFC 9110 §7.8).
-struct UpgradeOffer: Sendable {
-    /// `name` or `name/version`, as given.
-    private let protocols: [String]
-
-    /// Nothing is offered.
-    init() { protocols = [] }
-
-    /// Nil if one of them is no protocol.
-    init?(_ protocols: [String]) {
-        guard protocols.allSatisfy(UpgradeOffer.isProtocol) else { return nil }
-        self.protocols = protocols
-    }
-
-    var isEmpty: Bool { protocols.isEmpty }
-    var fieldValue: String { protocols.joined(separator: ", ") }
-
-    /// Whether an answer accepts the offer. Case is ignored (§16.7: protocols are registered case-sensitively and
-    /// matched without case). It must name at least one protocol, and none that was not offered.
-    func isTaken(by head: ResponseHead) -> Bool {
-        let taken = head.fields.listMembers(of: "Upgrade").map { $0.ascii?.lowercased() }
-        let offered = protocols.map { Optional($0.lowercased()) }
-        return !taken.isEmpty && taken.allSatisfy(offered.contains)
-    }
-
-    /// protocol = protocol-name ["/" protocol-version], both tokens.
-    private static func isProtocol(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isTokenOctet) }
     }
 }

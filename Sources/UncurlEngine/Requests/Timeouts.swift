@@ -60,14 +60,6 @@ struct Deadlines {
     private let spans: Timeouts.Spans
     let end: Instant
 
-    enum Waiting: Equatable {
-        /// Queued in the pool since that instant. `counts`: whether the limit may pass now.
-        case forConnection(since: Instant, counts: Bool)
-        /// On a connection. `sent`: since when the request has been sent completely, and the consumer waits; nil before
-        /// that, and again once the response has begun.
-        case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
-    }
-
     enum Verdict: Equatable {
         case passed(TimeoutPhase)
         /// Check again at that instant; `never`: no limit applies now.
@@ -84,30 +76,36 @@ struct Deadlines {
         self.init(spans, end: spans.total.map(start.advanced(byNanoseconds:)) ?? .never)
     }
 
-    func check(_ waiting: Waiting, at now: Instant) -> Verdict {
+    /// Checks an exchange that has been queued in the pool since that instant.
+    ///
+    /// - Parameter counts: whether the limit may pass now.
+    func forConnection(since: Instant, counts: Bool, at now: Instant) -> Verdict {
         if now >= end { return .passed(.total) }
+        guard spans.poolWait > 0 else { return .next(end) }
+        let limit = since.advanced(byNanoseconds: spans.poolWait)
+        if now >= limit, counts { return .passed(.poolWait) }
+        // What does not count now may count later.
+        return .next(min(end, now < limit ? limit : now.advanced(byNanoseconds: spans.poolWait)))
+    }
+
+    /// Checks an exchange that is on a connection.
+    ///
+    /// - Parameter sent: since when the request has been sent completely, and the consumer waits; nil before that, and
+    ///   again once the response has begun.
+    func onWire(lastActivity: Instant, sent: Instant?, paused: Bool, at now: Instant) -> Verdict {
+        if now >= end { return .passed(.total) }
+        // A consumer that pauses is slow by its own choice; it is no fault of the peer.
+        if paused { return .next(end) }
         var next = end
-        switch waiting {
-        case .forConnection(let since, let counts):
-            if spans.poolWait > 0 {
-                let limit = since.advanced(byNanoseconds: spans.poolWait)
-                if now >= limit, counts { return .passed(.poolWait) }
-                // What does not count now may count later.
-                next = min(next, now < limit ? limit : now.advanced(byNanoseconds: spans.poolWait))
-            }
-        case .onWire(let lastActivity, let sent, let paused):
-            // A consumer that pauses is slow by its own choice; it is no fault of the peer.
-            if paused { break }
-            if spans.responseHead > 0, let sent {
-                let limit = sent.advanced(byNanoseconds: spans.responseHead)
-                if now >= limit { return .passed(.responseHead) }
-                next = min(next, limit)
-            }
-            if spans.idle > 0 {
-                let limit = lastActivity.advanced(byNanoseconds: spans.idle)
-                if now >= limit { return .passed(.idle) }
-                next = min(next, limit)
-            }
+        if spans.responseHead > 0, let sent {
+            let limit = sent.advanced(byNanoseconds: spans.responseHead)
+            if now >= limit { return .passed(.responseHead) }
+            next = min(next, limit)
+        }
+        if spans.idle > 0 {
+            let limit = lastActivity.advanced(byNanoseconds: spans.idle)
+            if now >= limit { return .passed(.idle) }
+            next = min(next, limit)
         }
         return .next(next)
     }

@@ -2,25 +2,14 @@ internal import UncurlReactor
 
 /// The bytes that the kernel has not taken yet, in order. Pieces are shared arrays: nothing is copied.
 struct SendQueue {
-    struct Piece {
-        let bytes: [UInt8]
-        /// Whether it counts as progress of the request's content; heads and chunk framing do not.
-        let isContent: Bool
-    }
+    /// The result of one flush: how many bytes were sent, how many of them are content, and whether the queue is empty.
+    typealias Progress = (bytes: Int, content: Int, finished: Bool)
 
-    /// The result of one flush.
-    struct Progress {
-        var bytes = 0
-        var content = 0
-        /// Whether the queue is empty.
-        var finished = false
-    }
-
-    private static let gone = Piece(bytes: [], isContent: false)
     /// How many places of sent pieces are kept, until they are worth moving the others.
     private static let mostGone = 64
 
-    private var pieces: [Piece] = []
+    /// Content counts as progress of the request's content; heads and chunk framing do not.
+    private var pieces: [(bytes: [UInt8], isContent: Bool)] = []
     private var next = 0
     /// How much of the first piece has been sent.
     private var sent = 0
@@ -31,7 +20,7 @@ struct SendQueue {
 
     mutating func append(_ bytes: [UInt8], isContent: Bool) {
         guard !bytes.isEmpty else { return }
-        pieces.append(Piece(bytes: bytes, isContent: isContent))
+        pieces.append((bytes, isContent))
     }
 
     /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
@@ -43,7 +32,7 @@ struct SendQueue {
         atMost limit: Int = .max,
         _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?
     ) throws(Errno) -> Progress {
-        var progress = Progress()
+        var progress: Progress = (0, 0, false)
         while !isEmpty {
             let first = pieces[next].bytes
             let second = next + 1 < pieces.count ? pieces[next + 1].bytes : []
@@ -76,7 +65,7 @@ struct SendQueue {
             sent += step
             if piece.isContent { content += step }
             if sent == piece.bytes.count {
-                pieces[next] = SendQueue.gone
+                pieces[next] = ([], false)
                 next += 1
                 sent = 0
             }

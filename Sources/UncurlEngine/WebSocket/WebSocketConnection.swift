@@ -226,7 +226,7 @@ public final class WebSocketConnection {
             } catch {
                 flush()
                 connection.finishWriting()
-                return linger(.failed(.violation(error)))
+                return linger(.failure(.violation(error)))
             }
         }
         let rest = bytes.extracting(droppingFirst: position)
@@ -244,7 +244,7 @@ public final class WebSocketConnection {
             if case .open(let delegate) = state { delegate.webSocket(self, didReceivePong: payload) }
         case .closed(let reason):
             flush()
-            linger(.closed(reason))
+            linger(.success(reason))
         }
     }
 
@@ -314,7 +314,7 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
         case .held, .open, .closing:
             // No Close came before it (RFC 6455 §7.1.5: 1006).
             connection.close()
-            lost(.failed(.lost(nil)))
+            lost(.failure(.lost(nil)))
         case .lingering:
             connection.finishWriting()
         case .over:
@@ -323,7 +323,7 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
     }
 
     public func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
-        lost(.failed(.lost(error)))
+        lost(.failure(.lost(error)))
     }
 }
 
@@ -332,7 +332,7 @@ extension WebSocketConnection: TimerHandler {
         switch state {
         case .closing(_, id):
             connection.close(abruptly: true)
-            lost(.failed(.closeTimedOut))
+            lost(.failure(.closeTimedOut))
         case .lingering(id):
             connection.close()
             state = .over
@@ -342,13 +342,8 @@ extension WebSocketConnection: TimerHandler {
     }
 }
 
-/// How a WebSocket ended.
-public enum WebSocketEnding: Hashable, Sendable {
-    /// The closing handshake was done, whichever end began it; the reason is the peer's.
-    case closed(CloseReason)
-    /// It failed.
-    case failed(WebSocketFailure)
-}
+/// How a WebSocket ended: with the peer's reason if the closing handshake was done, whichever end began it.
+public typealias WebSocketEnding = Result<CloseReason, WebSocketFailure>
 
 /// The reason why there was no closing handshake.
 public enum WebSocketFailure: Error, Hashable, Sendable {

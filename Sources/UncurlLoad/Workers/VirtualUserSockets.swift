@@ -183,9 +183,9 @@ extension VirtualUserDriver {
 
     private static func words(_ ending: WebSocketEnding) -> String {
         switch ending {
-        case .closed(let reason):
+        case .success(let reason):
             "the server closed: \(reason.code.map { "\($0)" } ?? "no code") \(oneLine(reason.text))"
-        case .failed(let failure): "\(failure)"
+        case .failure(let failure): "\(failure)"
         }
     }
 
@@ -462,16 +462,16 @@ extension Failure {
     /// The reason why a message on a WebSocket gets no answer.
     init(_ ending: WebSocketEnding) {
         switch ending {
-        case .closed(let reason):
+        case .success(let reason):
             self.init(.message, .closeFrame, detail: reason.code.map { "\($0)" } ?? "without a code")
-        case .failed(.violation(let error)): self.init(.message, .malformed, detail: Self.name(of: error))
-        case .failed(.lost(.connectionLost(let errno)?)):
+        case .failure(.violation(let error)): self.init(.message, .malformed, detail: Self.name(of: error))
+        case .failure(.lost(.connectionLost(let errno)?)):
             self.init(.message, ended: .closedBeforeAnswer, by: errno)
-        case .failed(.lost(nil)): self.init(.message, .closedBeforeAnswer)
-        case .failed(.lost(let error?)):
+        case .failure(.lost(nil)): self.init(.message, .closedBeforeAnswer)
+        case .failure(.lost(let error?)):
             let failure = Failure(error, nil)
             self.init(.message, failure.kind, errno: failure.errno, detail: failure.detail)
-        case .failed(.closeTimedOut): self.init(.message, .timeout)
+        case .failure(.closeTimedOut): self.init(.message, .timeout)
         }
     }
 

@@ -28,7 +28,7 @@ extension LoadOptions {
             command.proxy,
             target,
             isLocal: targetsThisMachine || command.unixSocket != nil,
-            ProxyEnvironment.settings()
+            ProxyEnvironment()
         )
         proxy = found.proxy
         if let note = found.note { inputs.notes.append(note) }
@@ -238,7 +238,7 @@ extension LoadOptions {
         _ text: String?,
         _ target: TargetURL?,
         isLocal: Bool,
-        _ environment: ProxyEnvironment.Settings
+        _ environment: ProxyEnvironment
     ) throws(UsageError) -> (proxy: Proxy?, note: String?) {
         guard let text else {
             let proxy = isLocal ? nil : try proxy(of: environment, for: target)
@@ -255,7 +255,7 @@ extension LoadOptions {
     }
 
     private static func proxy(
-        of environment: ProxyEnvironment.Settings,
+        of environment: ProxyEnvironment,
         for target: TargetURL?
     ) throws(UsageError) -> Proxy? {
         guard let url = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }

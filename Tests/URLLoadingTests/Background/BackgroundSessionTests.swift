@@ -181,7 +181,7 @@ struct BackgroundSessionTests {
         streamed.httpMethod = "POST"
         streamed.httpBodyStream = InputStream(data: Data([1]))
         var form = streamed
-        form.parts = [.bytes([1])]
+        form.content = .parts([.bytes([1])])
         let kinds = "a background session has download and upload tasks only"
         let files = "a background session uploads files only"
         let tasks: [(URLSessionTask, URLError.Code, String)] = [

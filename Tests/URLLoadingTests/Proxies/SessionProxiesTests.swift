@@ -66,7 +66,7 @@ struct SessionProxiesTests {
         ]
     )
     func environment(variable: String, value: String) throws {
-        let settings = ProxyEnvironment.settings(from: [variable: value])
+        let settings = ProxyEnvironment([variable: value])
         let proxies = SessionProxies(nil, environment: settings)
         let words = try #require(self.words(proxies, .http))
         #expect(words.hasPrefix("the proxy cannot be read: \(variable): "))
@@ -75,7 +75,7 @@ struct SessionProxiesTests {
 
     @Test("excepted hosts, the other scheme and a session with its own dictionary are not affected")
     func unconcerned() {
-        let settings = ProxyEnvironment.settings(from: ["https_proxy": "ftp://h", "no_proxy": "plain.test"])
+        let settings = ProxyEnvironment(["https_proxy": "ftp://h", "no_proxy": "plain.test"])
         let proxies = SessionProxies(nil, environment: settings)
         #expect(words(proxies, .https) != nil && words(proxies, .http) == nil)
         #expect(words(proxies, .https, "plain.test") == nil)

@@ -5,7 +5,7 @@ import UncurlEngine
 @Suite("Proxies of the environment")
 struct ProxyEnvironmentTests {
     private func proxies(_ variables: [String: String]) throws -> (http: String?, https: String?) {
-        let configuration = try ProxyEnvironment.configuration(from: variables)
+        let configuration = try ProxyEnvironment(variables).proxies()
         return (configuration.http?.description, configuration.https?.description)
     }
 
@@ -34,15 +34,13 @@ struct ProxyEnvironmentTests {
     @Test("an empty variable is as good as none")
     func empty() throws {
         #expect(try proxies(["http_proxy": "", "all_proxy": "", "ALL_PROXY": "a:1"]) == ("http://a:1", "http://a:1"))
-        let configuration = try ProxyEnvironment.configuration(from: ["no_proxy": "", "NO_PROXY": "a"])
+        let configuration = try ProxyEnvironment(["no_proxy": "", "NO_PROXY": "a"]).proxies()
         #expect(configuration.exceptions.covers("a"))
     }
 
     @Test("no_proxy in lower case comes before NO_PROXY, and the two are not joined")
     func exceptions() throws {
-        let configuration = try ProxyEnvironment.configuration(
-            from: ["http_proxy": "p:1", "no_proxy": "a", "NO_PROXY": "b"]
-        )
+        let configuration = try ProxyEnvironment(["http_proxy": "p:1", "no_proxy": "a", "NO_PROXY": "b"]).proxies()
         #expect(configuration.proxy(for: try Origin(host: "x.a")) == nil)
         #expect(configuration.proxy(for: try Origin(host: "b"))?.description == "http://p:1")
     }
@@ -52,7 +50,7 @@ struct ProxyEnvironmentTests {
         let expected = ["https_proxy": "ftp://u:secret@p", "ALL_PROXY": "a b"]
         for (variable, value) in expected {
             do throws(ProxyEnvironment.Problem) {
-                _ = try ProxyEnvironment.configuration(from: [variable: value])
+                _ = try ProxyEnvironment([variable: value]).proxies()
                 Issue.record("\(variable) was taken")
             } catch {
                 #expect(error.variable == variable)
@@ -69,9 +67,9 @@ struct ProxyEnvironmentTests {
                 if let value = getenv(name) { variables[name] = String(cString: value) }
             }
         }
-        let process = Result { () throws(ProxyEnvironment.Problem) in try ProxyEnvironment.configuration() }
+        let process = Result { () throws(ProxyEnvironment.Problem) in try ProxyEnvironment().proxies() }
         let given = Result { () throws(ProxyEnvironment.Problem) in
-            try ProxyEnvironment.configuration(from: variables)
+            try ProxyEnvironment(variables).proxies()
         }
         #expect(process == given)
     }

@@ -181,7 +181,7 @@ struct ProxyWireTests {
             return
         }
         let waiting = try stream {
-            $0.expectation = .always
+            $0.expectsContinueAbove = 0
             $0.continueWait = .seconds(60)
         }
         let second = await (try engine(proxy, .http, "u:p@")).run(waiting) { $0.bodyParts = [.bytes(bytes("abc"))] }

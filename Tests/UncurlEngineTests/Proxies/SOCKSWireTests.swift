@@ -166,7 +166,7 @@ struct SOCKSWireTests {
         let cases: [(RawScript, ProxyError)] = [
             (
                 [.receive(.bytes(3)), .send([5, 0]), .receive(.bytes(18)), .send([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])],
-                .socks(.refused(.connectionRefused))
+                .socks(.refused(reply: 5))
             ),
             ([.receive(.bytes(3)), .send([4, 0])], .socks(.version(4))),
             ([.receive(.bytes(3)), .send([5, 0xFF]), .finish], .socks(.noAcceptableMethod)),

@@ -75,7 +75,7 @@ struct WebSocketConnectionTests {
         await talk.ear.messages.reaches(1)
         await talk.closes()
         #expect(talk.ear.heard.messages == [.text("hi")])
-        #expect(talk.ear.heard.endings == [.closed(try #require(CloseReason(1000)))])
+        #expect(talk.ear.heard.endings == [.success(try #require(CloseReason(1000)))])
         let text = server.connections[0].receivedText
         #expect(text.hasPrefix("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nSec-WebSocket-Version: 13\r\n"))
         #expect(text.contains("\r\nSec-WebSocket-Key: \(Self.key)\r\n") && !text.contains("Accept-Encoding"))
@@ -131,7 +131,7 @@ struct WebSocketConnectionTests {
         let talk = try await open(server, deflate: nil)
         await talk.ear.ends.reaches(1)
         let limit = WebSocketMachine.defaultFragmentCount
-        #expect(talk.ear.heard.endings == [.failed(.violation(.tooManyFragments(limit: limit)))])
+        #expect(talk.ear.heard.endings == [.failure(.violation(.tooManyFragments(limit: limit)))])
         #expect(talk.ear.heard.messages.isEmpty)
         #expect(WebSocketError.tooManyFragments(limit: limit).closeCode == 1008)
         await expectNothingLeft(talk.engine)
@@ -154,7 +154,7 @@ struct WebSocketConnectionTests {
             let server = try server([.pieces(of: pieces), .send(input), .receive(.endOfStream), .close])
             let talk = try await open(server, deflate: nil)
             await talk.ear.ends.reaches(1)
-            guard case .failed(.violation(let error)) = talk.ear.heard.endings.first else {
+            guard case .failure(.violation(let error)) = talk.ear.heard.endings.first else {
                 Issue.record("\(talk.ear.heard.endings)")
                 continue
             }
@@ -182,7 +182,7 @@ struct WebSocketConnectionTests {
         )
         let talk = try await open(server)
         await talk.ear.ends.reaches(1)
-        #expect(talk.ear.heard.endings == [.failed(.violation(.messageTooBig(limit: 1 << 20)))])
+        #expect(talk.ear.heard.endings == [.failure(.violation(.messageTooBig(limit: 1 << 20)))])
         #expect(talk.ear.heard.messages.isEmpty)
     }
 
@@ -220,7 +220,7 @@ struct WebSocketConnectionTests {
         await talk.ear.messages.reaches(1)
         gate.open()
         await talk.ear.ends.reaches(1)
-        guard case .failed(.lost) = talk.ear.heard.endings.first else {
+        guard case .failure(.lost) = talk.ear.heard.endings.first else {
             Issue.record("\(talk.ear.heard.endings)")
             return
         }
@@ -239,7 +239,7 @@ struct WebSocketConnectionTests {
         #expect(talk.ear.heard.endings.isEmpty)
         clock.advance(by: .milliseconds(200), waking: talk.engine.loop)
         await talk.ear.ends.reaches(1)
-        #expect(talk.ear.heard.endings == [.failed(.closeTimedOut)])
+        #expect(talk.ear.heard.endings == [.failure(.closeTimedOut)])
         #expect(try server.waitForEnd(of: 0).sawReset)
         await expectNothingLeft(talk.engine)
     }
@@ -250,7 +250,7 @@ struct WebSocketConnectionTests {
         let server = try server([.send(close(1000))])
         let talk = try await open(server, clock: clock)
         await talk.ear.ends.reaches(1)
-        #expect(talk.ear.heard.endings == [.closed(try #require(CloseReason(1000)))])
+        #expect(talk.ear.heard.endings == [.success(try #require(CloseReason(1000)))])
         #expect(await talk.engine.remains.registrations == 1)
         clock.advance(by: .seconds(3), waking: talk.engine.loop)
         #expect(try server.waitForEnd(of: 0).sawFinish)
@@ -288,7 +288,7 @@ struct WebSocketConnectionTests {
         gate.open()
         await ear.ends.reaches(1)
         #expect(ear.heard.messages.count == 1)
-        #expect(ear.heard.endings == [.closed(try #require(CloseReason(1000)))])
+        #expect(ear.heard.endings == [.success(try #require(CloseReason(1000)))])
         await expectNothingLeft(talk.engine)
     }
 
@@ -335,7 +335,7 @@ struct WebSocketConnectionTests {
             let talk = try await open(server)
             await talk.ear.ends.reaches(1)
             #expect(talk.ear.heard.messages == [.text("né€"), .binary([UInt8](repeating: 2, count: 130))])
-            #expect(talk.ear.heard.endings == [.closed(try #require(CloseReason(4000)))])
+            #expect(talk.ear.heard.endings == [.success(try #require(CloseReason(4000)))])
         }
     }
 }

@@ -33,7 +33,7 @@ struct WebSocketPeerTests {
         await talk.ear.messages.reaches(Self.messages.count)
         #expect(talk.ear.heard.messages == Self.messages)
         await talk.closes()
-        #expect(talk.ear.heard.endings == [.closed(CloseReason(1000) ?? .none)])
+        #expect(talk.ear.heard.endings == [.success(CloseReason(1000) ?? .none)])
     }
 
     @Test("text and binary messages of every kind come back, whole and in fragments, compressed and not")
@@ -119,7 +119,7 @@ struct WebSocketPeerTests {
         let told = try await open(peer, "/close/4321/enough", ClientHandshake())
         await told.send(.text("go"))
         await told.ear.ends.reaches(1)
-        #expect(told.ear.heard.endings == [.closed(try #require(CloseReason(4321, "enough")))])
+        #expect(told.ear.heard.endings == [.success(try #require(CloseReason(4321, "enough")))])
         let telling = try await open(peer, "/remember", ClientHandshake())
         await telling.ear.messages.reaches(1)
         await telling.on { $0.close(CloseReason(3999, "grüße") ?? .none) }
@@ -142,7 +142,7 @@ struct WebSocketPeerTests {
         await talk.closes()
         let small = try await Talk.open(talk.engine, "ws://127.0.0.1:\(peer.port)/big/8388608", ClientHandshake())
         await small.ear.ends.reaches(1)
-        #expect(small.ear.heard.endings == [.failed(.violation(.messageTooBig(limit: 1 << 20)))])
+        #expect(small.ear.heard.endings == [.failure(.violation(.messageTooBig(limit: 1 << 20)))])
     }
 
     @Test("a peer that pings and does not read gets the last pong alone, and fills no memory")
@@ -168,7 +168,7 @@ struct WebSocketPeerTests {
         let talk = try await open(peer, "/abort", ClientHandshake())
         await talk.send(.text("go"))
         await talk.ear.ends.reaches(1)
-        guard case .failed(.lost)? = talk.ear.heard.endings.first else {
+        guard case .failure(.lost)? = talk.ear.heard.endings.first else {
             Issue.record("\(talk.ear.heard.endings)")
             return
         }

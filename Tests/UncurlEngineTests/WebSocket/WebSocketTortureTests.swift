@@ -35,7 +35,7 @@ struct WebSocketTortureTests {
             let heard = ear.heard
             result.outcomes = heard.endings.count
             if case .binary(let bytes)? = heard.messages.first { result.body = bytes }
-            if heard.endings != [.closed(.none)] { result.error = .connectionLost(nil) }
+            if heard.endings != [.success(.none)] { result.error = .connectionLost(nil) }
         } catch let refused as Talk.Refused {
             result = refused.result
         } catch {

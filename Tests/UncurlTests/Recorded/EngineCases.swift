@@ -48,9 +48,9 @@ enum EngineCases {
 
     private static let options: [(name: String, change: Change)] = [
         ("host", { $1.host = "other.test:8080" }),
-        ("expectation", { $1.expectation = .always }),
-        ("expectation above 5", { $1.expectation = .above(5) }),
-        ("expectation above 50", { $1.expectation = .above(50) }),
+        ("expectation", { $1.expectsContinueAbove = 0 }),
+        ("expectation above 5", { $1.expectsContinueAbove = 5 }),
+        ("expectation above 50", { $1.expectsContinueAbove = 50 }),
         ("pipeline of 3", { $1.pipelineDepth = 3 }),
         ("identity", { $1.offersIdentity = true }),
         ("no decoding", { $1.decodesContent = false }),
@@ -160,7 +160,7 @@ enum EngineCases {
     private static var others: [RecordedCase] {
         [
             RecordedCase("a refused expectation", answers: ["head " + reply("417 No"), Wire.ok]) { wire in
-                try await send(wire, "POST", contents[2].make, change: { $1.expectation = .always })
+                try await send(wire, "POST", contents[2].make, change: { $1.expectsContinueAbove = 0 })
             },
             RecordedCase("octets as they are", answers: ["head " + Wire.ok]) { wire in
                 let octets = Array("GET /odd HTTP/1.1\nHost: x\r\n\r\n".utf8)

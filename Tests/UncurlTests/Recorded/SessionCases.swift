@@ -94,7 +94,7 @@ enum SessionCases {
             }
         ),
         ("large stream", { $0.httpBodyStream = InputStream(data: Sample.large) }),
-        ("segments", { $0.parts = [.bytes(Array("a=".utf8)), .bytes([51, 52])] }),
+        ("segments", { $0.content = .parts([.bytes(Array("a=".utf8)), .bytes([51, 52])]) }),
     ]
 
     static func request(_ url: URL, _ method: String, _ fields: [(String, String)] = []) -> URLRequest {
