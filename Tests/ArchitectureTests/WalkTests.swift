@@ -34,8 +34,8 @@ struct WalkTests {
         Transport
         """,
         "UncurlSemantics": """
-        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeRule CookieJar CookieScope
-        RedirectRule Step
+        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeQuestion CookieJar CookieScope
+        RedirectRule
         """,
         "UncurlReactor": """
         EventLoop LoopBound Mailbox Poller Socket SystemCall
@@ -127,7 +127,7 @@ struct WalkTests {
                 Connection
                 """,
                 "UncurlSemantics": """
-                AnswerEvents AnswerMachine RedirectRule RedirectTarget Step WebOrigin WebURL
+                AnswerEvents AnswerMachine RedirectRule WebURL
                 """,
                 "URLLoading": """
                 Answer Attempt AttemptAnswers CallbackQueue Course DelegateForms Delivery Drain HeldLoad
@@ -144,8 +144,8 @@ struct WalkTests {
                 """,
                 "UncurlSemantics": """
                 AnswerEvents AnswerMachine AuthenticationChallenge AuthorizationMemory Authorizer
-                BasicAuthentication ChallengeAuthenticator ChallengeParser ChallengeRule DigestAuthentication
-                DigestChallenge ProtectionSpace
+                ChallengeAuthenticator ChallengeParser ChallengeQuestion DigestAuthentication
+                ProtectionSpace
                 """,
                 "URLLoading": """
                 Answer Attempt AttemptAnswers CallbackQueue ChallengeSender Course CredentialStore
