@@ -34,8 +34,8 @@ struct WalkTests {
         Transport
         """,
         "UncurlSemantics": """
-        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeRule CookieJar CookieScope
-        RedirectRule Step
+        AnswerEvents AnswerMachine AuthorizationMemory CacheStorage ChallengeQuestion CookieJar CookieScope
+        RedirectRule
         """,
         "UncurlReactor": """
         EventLoop EventLoopGroup Mailbox Poller Socket SystemCall
@@ -119,7 +119,7 @@ struct WalkTests {
                 Connection
                 """,
                 "UncurlSemantics": """
-                AnswerEvents AnswerMachine RedirectRule RedirectTarget Step WebOrigin WebURL
+                AnswerEvents AnswerMachine RedirectRule WebURL
                 """,
                 "URLLoading": """
                 Answer Attempt CallbackQueue Course Delivery HeldLoad RequestLoader TaskEvent TaskLoader
@@ -136,8 +136,8 @@ struct WalkTests {
                 """,
                 "UncurlSemantics": """
                 AnswerEvents AnswerMachine AuthenticationChallenge AuthorizationMemory Authorizer
-                BasicAuthentication ChallengeAuthenticator ChallengeParser ChallengeRule DigestAuthentication
-                DigestChallenge ProtectionSpace
+                ChallengeAuthenticator ChallengeParser ChallengeQuestion DigestAuthentication
+                ProtectionSpace
                 """,
                 "URLLoading": """
                 Answer Attempt CallbackQueue Course CredentialStore Delivery HeldLoad RequestLoader

@@ -28,7 +28,7 @@ struct PolicyPropertyTests {
         var found = 0
         for _ in 0..<20_000 {
             let location = octets(&random)
-            guard let target = RedirectTarget.resolve(fields("Location", octets: location), against: base) else {
+            guard let target = RedirectRule.target(of: fields("Location", octets: location), against: base) else {
                 continue
             }
             found += 1
@@ -84,7 +84,7 @@ struct PolicyPropertyTests {
                 now: times[random.below(times.count)]
             )
             _ = CacheStorage.permitted(method: "GET", request: request, status: 200, response: response)
-            _ = CacheValidation.freshened(stored, by: message(&random), requested: 0, received: 0)
+            _ = CacheRule.freshened(stored, by: message(&random), requested: 0, received: 0)
             guard case .serve(_, let isStale, let refresh) = decision else { continue }
             let (wishes, control) = (CacheControl(request), CacheControl(response))
             #expect(!wishes.noCache && !wishes.noStore && !control.noCache)
@@ -100,7 +100,7 @@ struct PolicyPropertyTests {
         for _ in 0..<20_000 {
             var line = Array(["Digest realm=r, nonce=n, ", "Basic realm=r, ", ""][random.below(3)].utf8)
             line += octets(&random)
-            for question in ChallengeRule.questions(
+            for question in ChallengeQuestion.all(
                 status: 401,
                 fields: fields("WWW-Authenticate", octets: line),
                 url: place

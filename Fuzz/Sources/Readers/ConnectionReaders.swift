@@ -27,7 +27,7 @@ extension Reader {
         ),
         Reader(
             "no-proxy",
-            of: "UncurlEngine/Proxies/ProxyExceptions",
+            of: "UncurlEngine/Proxies/OriginProxies",
             text: { list in
                 let exceptions = ProxyExceptions(list)
                 for host in ["a.test", "127.0.0.1", "::1", "xn--a", list] { _ = exceptions.covers(host) }

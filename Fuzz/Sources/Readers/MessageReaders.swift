@@ -6,8 +6,8 @@
 extension Reader {
     static let messages = [
         Reader("set-cookie", of: "UncurlSemantics/Cookies/SetCookieLine", text: setCookie),
-        Reader("cookie-date", of: "UncurlSemantics/Cookies/CookieDate", text: { _ = CookieDate.parse($0) }),
-        Reader("http-date", of: "UncurlHTTP1/Fields/HTTPDateReader") { octets in
+        Reader("cookie-date", of: "UncurlSemantics/Cookies/CookieDate", text: { _ = Cookie.date($0) }),
+        Reader("http-date", of: "UncurlHTTP1/Fields/HTTPDate") { octets in
             for now in [0, 1_700_000_000] as [Int64] { _ = HTTPDate.parse(octets.span, now: now) }
         },
         Reader("challenges", of: "UncurlSemantics/Authentication/ChallengeParser", text: challenges),
@@ -22,7 +22,7 @@ extension Reader {
             }
         ),
         Reader("url", of: "UncurlSemantics/URLs/URIReference", text: url),
-        Reader("redirect", of: "UncurlSemantics/Redirects/RedirectTarget", text: redirect),
+        Reader("redirect", of: "UncurlSemantics/Redirects/RedirectRule", text: redirect),
         Reader("json", of: "UncurlText/JSONReader") { octets in _ = try? JSONReader.read(octets) },
         Reader("base64", of: "UncurlText/Base64", text: base64),
     ]
@@ -73,7 +73,7 @@ extension Reader {
                 received: 5,
                 expected: -1
             )
-            if case .append(let total) = decision { require(status == 206 && total > 5, "a part has a rest: \(text)") }
+            if case .rest(let total) = decision { require(status == 206 && total > 5, "a part has a rest: \(text)") }
             let whole = ResumeRule.wholeLength(
                 ofPart: 5...9,
                 status: status,
@@ -111,7 +111,7 @@ extension Reader {
         var fields = HTTPFields()
         guard (try? fields.append("Location", text)) != nil else { return }
         for base in ["http://a.test/b/c?d#e", "https://[::1]:8443/", "http://a.test"] {
-            guard let target = RedirectTarget.resolve(fields, against: WebURL(base)) else { continue }
+            guard let target = RedirectRule.target(of: fields, against: WebURL(base)) else { continue }
             require(!holdsLineEnd(target.text), "a target ends no line")
         }
     }

@@ -68,14 +68,14 @@ final class CacheRefresh: ExchangeDelegate {
         case 304:
             // The connection may have shown another user than the one for whom the answer is stored.
             guard cached.record.map({ vary.isSameAsker($0, fields) }) ?? true else { return }
-            let fresh = CacheValidation.freshened(stored, by: received, requested: sent, received: now)
+            let fresh = CacheRule.freshened(stored, by: received, requested: sent, received: now)
             guard let fresh else { return cache.discard(key) }
             cache.keep(updated: cached.updated(fresh, for: fields, vary), for: key)
         // A task follows redirects and answers challenges, and the next one is to meet this one.
         case 301, 302, 303, 307, 308, 401, 407: cache.discard(key)
         default:
             let permitted = CacheStorage.permitted(method: "GET", request: fields, status: status, response: received)
-            guard permitted != .forbidden, !isTooLarge, !isAsked else {
+            guard permitted != .none, !isTooLarge, !isAsked else {
                 // A server in trouble has nothing new.
                 return status < 500 ? cache.discard(key) : ()
             }
@@ -128,7 +128,7 @@ struct HeadComparison: Sendable {
 
     private func compare(_ cached: CachedURLResponse) {
         guard let stored = cached.exchange, vary.matches(stored.record, request) else { return }
-        let effect = CacheValidation.effect(
+        let effect = CacheRule.effect(
             ofHead: head,
             status: status,
             on: stored,

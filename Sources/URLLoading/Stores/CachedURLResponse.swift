@@ -187,7 +187,7 @@ extension CachedURLResponse {
         let fields = response.fields.list
         let policy: URLCache.StoragePolicy =
             switch storage {
-            case .forbidden: .notAllowed
+            case .none, .compare: .notAllowed
             case .inMemory: .allowedInMemoryOnly
             case .everywhere: .allowed
             }
@@ -220,7 +220,7 @@ extension CachedURLResponse {
             response: response.with(fields),
             data: data,
             userInfo: userInfo,
-            storagePolicy: permitted == .forbidden ? .notAllowed : storagePolicy,
+            storagePolicy: permitted == .none ? .notAllowed : storagePolicy,
             record: vary.record(of: request, varying: fields, requested: requested, received: received)
         )
     }

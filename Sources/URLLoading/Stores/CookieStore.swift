@@ -5,7 +5,7 @@ internal import Synchronization
 internal import UncurlEngine
 internal import UncurlSemantics
 
-/// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
+/// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``Cookie``'s.
 ///
 /// The store writes changes on a queue of its own, those of a tenth of a second together, and when the process exits.
 /// Changes that another process wrote meanwhile are read first, and ours are applied to them. No code of the program's
@@ -165,7 +165,7 @@ final class CookieStore: Sendable {
         }
         let suffixes = PublicSuffixes.installed
         return cookies.compactMap {
-            CookieAdmission.admit($0, from: scope, isSameSite: isSameSite, suffixes: suffixes)
+            $0.admitted(from: scope, isSameSite: isSameSite, suffixes: suffixes)
         }
     }
 

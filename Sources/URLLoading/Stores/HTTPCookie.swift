@@ -40,7 +40,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         guard let scope = CookieScope(URL) else { return [] }
         let now = Date().timeIntervalSince1970
         let lines = headerFields.filter { HeaderNames.areEqual($0.key, "Set-Cookie") }.values.flatMap(
-            FoldedSetCookie.split
+            SetCookieLine.split
         )
         return lines.compactMap(SetCookieLine.init).compactMap { line in
             let cookie = line.cookie(from: scope, now: now)
@@ -243,7 +243,7 @@ extension [HTTPCookiePropertyKey: Any] {
     }
 
     fileprivate var expires: Double? {
-        let time = (self[.expires] as? Date)?.timeIntervalSince1970 ?? string(.expires).flatMap(CookieDate.parse)
+        let time = (self[.expires] as? Date)?.timeIntervalSince1970 ?? string(.expires).flatMap(Cookie.date)
         guard let time, !time.isNaN else { return nil }
         return Swift.min(Swift.max(time, -Self.endOfTime), Self.endOfTime)
     }

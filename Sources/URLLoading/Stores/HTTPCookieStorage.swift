@@ -73,7 +73,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     }
 
     /// When the built-in list of public suffixes was made, in the list's own words: "2026-10-22_08-36-41_UTC".
-    public static var publicSuffixVersion: String { PublicSuffixList.version }
+    public static var publicSuffixVersion: String { PublicSuffixes.version }
 
     /// Which cookies are taken; ``HTTPCookie/AcceptPolicy/always`` by default. A session's configuration may be
     /// stricter.

@@ -369,10 +369,10 @@ extension Attempt {
 
     /// Returns what the cache is to store of the answer; nil for nothing.
     func entry(for response: HTTPURLResponse, _ storage: Step.Storage, _ engine: SessionEngine) -> CacheEntry? {
-        guard case .store(let permitted) = storage, let limit = engine.settings.cache?.contentLimit,
+        guard storage == .inMemory || storage == .everywhere, let limit = engine.settings.cache?.contentLimit,
             response.expectedContentLength <= limit
         else { return nil }
-        return CacheEntry(permitted, received: UnixTime.now, limit: limit)
+        return CacheEntry(storage, received: UnixTime.now, limit: limit)
     }
 
     /// Prepares to keep the answer behind the part of an earlier download.

@@ -23,8 +23,8 @@ extension AnswerFailure {
         if case .proxy(.authenticationRequired(let refusal)) = error {
             isAnswerable = refusal.isAnswerable
             if let place = attempt.transaction?.place, let proxy = proxies.proxy(for: place.origin) {
-                self.proxy = ProxyRefusal(
-                    challenges: refusal.challenges,
+                self.proxy = ChallengeQuestion.all(
+                    ofProxy: refusal.challenges,
                     host: "\(proxy.host)",
                     port: Int(proxy.port),
                     isSecure: place.scheme == .https
@@ -32,7 +32,7 @@ extension AnswerFailure {
             }
         }
         if case .stream = attempt.content {
-            stream = RetryRule.Facts(
+            stream = RetryRule(
                 reusedConnection: report.reusedConnection,
                 responseStarted: report.timings.responseStart != nil,
                 peerClosed: error.isPeerClosure,

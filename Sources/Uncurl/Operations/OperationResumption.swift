@@ -28,14 +28,14 @@ extension HTTPRequestOperation {
             received: held,
             expected: total
         ) {
-        case .append(let total):
+        case .rest(let total):
             facts.withLock { $0.total = total }
             return true
-        case .restart:
+        case .whole, .wholeInsteadOfRest:
             let startsOver = startOver()
             if startsOver { facts.withLock { $0.begin(response) } }
             return startsOver
-        case .askAgain:
+        case nil:
             let startsOver = startOver()
             facts.withLock { facts in
                 facts.validator = nil

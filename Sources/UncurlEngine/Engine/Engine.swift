@@ -865,7 +865,7 @@ extension Engine {
             if facts.meetsClosedConnection {
                 noteClose(of: connection, at: exchange.report.timings.leased)
             }
-            if configuration.resendsRequests, RetryRule.allows(facts), !isDraining {
+            if configuration.resendsRequests, facts.allowsRetry, !isDraining {
                 return retry(exchange, instead: connection, .failed(error))
             }
             let (farewell, id) = (exchange.takeFarewell(), exchange.id)
@@ -903,7 +903,7 @@ extension Engine {
         _ exchange: Exchange,
         on connection: Connection,
         _ error: EngineError
-    ) -> RetryRule.Facts {
+    ) -> RetryRule {
         var (peerClosed, unreceived) = (false, false)
         switch error {
         case .closedBeforeResponse(let cause), .uploadAborted(_, let cause):
@@ -913,7 +913,7 @@ extension Engine {
         }
         // The server has acted on a pipeline once one answer has come, whatever became of the rest.
         let begun = exchange.request.map { exchange.expected < $0.pipelineDepth } ?? false
-        return RetryRule.Facts(
+        return RetryRule(
             reusedConnection: exchange.report.reusedConnection,
             responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,

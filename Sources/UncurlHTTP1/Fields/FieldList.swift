@@ -1,24 +1,24 @@
 /// Members of a list field (RFC 9110 §5.6.1): separated by ",", blanks around them dropped, empty ones skipped, commas
 /// inside a quoted-string belonging to it (§5.6.4).
-enum FieldList {
+extension Span<UInt8> {
     /// The next member from `position` on, which is moved behind it. nil at the end of the list.
-    static func next(_ bytes: Span<UInt8>, _ position: inout Int, _ end: Int) -> Range<Int>? {
+    func nextMember(_ position: inout Int, _ end: Int) -> Range<Int>? {
         while position < end {
             let start = position
             var isQuoted = false
             while position < end {
-                let octet = bytes.byte(position)
+                let octet = byte(position)
                 if octet == ASCII.quote {
                     isQuoted.toggle()
                 } else if octet == ASCII.backslash, isQuoted {
                     // quoted-pair; at the end of the value there is nothing left to quote.
-                    position = min(position + 1, end - 1)
+                    position = Swift.min(position + 1, end - 1)
                 } else if octet == ASCII.comma, !isQuoted {
                     break
                 }
                 position += 1
             }
-            let member = trimmedRange(bytes, start..<position)
+            let member = trimmedRange(self, start..<position)
             if position < end { position += 1 }
             if !member.isEmpty { return member }
         }
@@ -34,7 +34,7 @@ extension HTTPFields {
         for index in 0..<count where table[index].isKnown(known) {
             let value = table[index].value
             var position = value.lowerBound
-            while let member = FieldList.next(bytes, &position, value.upperBound) {
+            while let member = bytes.nextMember(&position, value.upperBound) {
                 if equalIgnoringCase(bytes, member, token) { return true }
             }
         }
@@ -47,7 +47,7 @@ extension HTTPFields {
         for index in 0..<count where matches(index, name) {
             let value = table[index].value
             var position = value.lowerBound
-            while let member = FieldList.next(block.span, &position, value.upperBound) {
+            while let member = block.span.nextMember(&position, value.upperBound) {
                 members.append(String(shown: block.span.extracting(member)))
             }
         }
@@ -78,4 +78,12 @@ func isValue(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) ->
     let last = bytes.word(range.upperBound &- 8) | fold
     if length < 8 { return last &>> UInt64((8 &- length) &* 8) == letters(text) }
     return last == word(of: text, at: length &- 8) && bytes.word(range.lowerBound) | fold == word(of: text, at: 0)
+}
+
+/// The range without the blanks at its ends.
+func trimmedRange(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    let start = bytes.endOfBlanks(range.lowerBound, range.upperBound)
+    var end = range.upperBound
+    while end > start, ASCII.isBlank(bytes.byte(end - 1)) { end -= 1 }
+    return start..<end
 }

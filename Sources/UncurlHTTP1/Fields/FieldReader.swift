@@ -63,7 +63,7 @@ package struct FieldReader {
         var members: [Substring] = []
         var position = 0
         let octets = value.utf8
-        while let range = FieldList.next(octets.span, &position, octets.count) {
+        while let range = octets.span.nextMember(&position, octets.count) {
             let start = octets.index(octets.startIndex, offsetBy: range.lowerBound)
             members.append(value[start..<octets.index(start, offsetBy: range.count)])
         }

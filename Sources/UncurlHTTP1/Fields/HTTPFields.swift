@@ -150,12 +150,12 @@ public struct HTTPFields: Sendable {
     }
 
     private mutating func append(utf8 name: [UInt8], _ value: [UInt8]) throws(HTTP1Error) {
-        try FieldRules.checkName(name.span)
+        try name.span.checkName()
         var first = 0
         var last = value.count
         while first < last, ASCII.isBlank(value[first]) { first += 1 }
         while last > first, ASCII.isBlank(value[last - 1]) { last -= 1 }
-        try FieldRules.checkValue(value.span)
+        try value.span.checkValue()
         // A block of 4 GiB of our own making: nothing a peer can reach, but nothing that may trap either.
         guard name.count <= UInt16.max, used + name.count + value.count < UInt32.max else {
             throw HTTP1Error(.limitExceeded(.headBytes), offset: UInt64(used), side: .local)

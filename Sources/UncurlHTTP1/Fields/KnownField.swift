@@ -14,44 +14,16 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
     case proxyAuthenticate, proxyAuthorization, proxyConnection
 
     /// The field's name as it is usually written.
-    public var name: StaticString {
-        switch self {
-        case .other: ""
-        case .contentLength: "content-length"
-        case .transferEncoding: "transfer-encoding"
-        case .connection: "connection"
-        case .keepAlive: "keep-alive"
-        case .upgrade: "upgrade"
-        case .trailer: "trailer"
-        case .te: "te"
-        case .expect: "expect"
-        case .host: "host"
-        case .contentEncoding: "content-encoding"
-        case .contentType: "content-type"
-        case .contentRange: "content-range"
-        case .acceptEncoding: "accept-encoding"
-        case .accept: "accept"
-        case .userAgent: "user-agent"
-        case .server: "server"
-        case .date: "date"
-        case .location: "location"
-        case .etag: "etag"
-        case .lastModified: "last-modified"
-        case .vary: "vary"
-        case .cacheControl: "cache-control"
-        case .range: "range"
-        case .retryAfter: "retry-after"
-        case .expires: "expires"
-        case .age: "age"
-        case .cookie: "cookie"
-        case .setCookie: "set-cookie"
-        case .authorization: "authorization"
-        case .wwwAuthenticate: "www-authenticate"
-        case .proxyAuthenticate: "proxy-authenticate"
-        case .proxyAuthorization: "proxy-authorization"
-        case .proxyConnection: "proxy-connection"
-        }
-    }
+    public var name: StaticString { Self.names[Int(rawValue)] }
+
+    /// The names in the order of the cases.
+    private static let names: [StaticString] = [
+        "", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "trailer", "te", "expect",
+        "host", "content-encoding", "content-type", "content-range", "accept-encoding", "accept", "user-agent",
+        "server", "date", "location", "etag", "last-modified", "vary", "cache-control", "range", "retry-after",
+        "expires", "age", "cookie", "set-cookie", "authorization", "www-authenticate", "proxy-authenticate",
+        "proxy-authorization", "proxy-connection",
+    ]
 
     @inline(__always)
     var bit: UInt64 { 1 &<< UInt64(rawValue) }

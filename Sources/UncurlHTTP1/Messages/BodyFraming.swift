@@ -49,14 +49,14 @@ extension BodyFraming {
         let hasLength = head.storage.table.seen & KnownField.contentLength.bit != 0
         guard head.storage.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 5. and 6. A length; equal ones may be merged. 8. Nothing.
-            return hasLength ? .length(try ContentLength.merged(&head.storage)) : .untilClose
+            return hasLength ? .length(try mergedLength(&head.storage)) : .untilClose
         }
         // 3. Both: an attempt to smuggle a request, or a sender whose framing is ambiguous.
         let isLenient = leniency.contains(.chunksBesideLength)
         guard !hasLength || isLenient else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
         guard head.line.version.minor > 0 || isLenient else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-        try TransferCoding.checkChunkedAlone(&head.storage)
+        try checkChunkedAlone(&head.storage)
         return .chunked
     }
 
@@ -71,11 +71,132 @@ extension BodyFraming {
         let hasLength = head.storage.table.seen & KnownField.contentLength.bit != 0
         guard head.storage.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 6. and 7.
-            return hasLength ? .length(try ContentLength.single(&head.storage)) : .none
+            return hasLength ? .length(try singleLength(&head.storage)) : .none
         }
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-        try TransferCoding.checkChunkedAlone(&head.storage)
+        try checkChunkedAlone(&head.storage)
         return .chunked
+    }
+}
+
+/// Content-Length = 1*DIGIT (RFC 9110 §8.6), below 2^63, so that no sum of it with a count we hold can overflow.
+extension BodyFraming {
+    /// The number those octets spell. Leading zeros are legal; signs, blanks inside and other digits are not.
+    @inline(__always)
+    static func length(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
+        var value: UInt64 = 0
+        guard !range.isEmpty else { return nil }
+        for position in range {
+            let digit = bytes.byte(position) &- ASCII.zero
+            guard digit < 10, value < UInt64(Int64.max) / 10 + 1 else { return nil }
+            value = value &* 10 &+ UInt64(digit)
+        }
+        return value <= UInt64(Int64.max) ? value : nil
+    }
+
+    /// The one value of all Content-Length lines and list members, which RFC 9112 §6.3 lets a recipient merge if equal.
+    @inline(__always)
+    static func mergedLength(_ fields: inout HTTPFields) throws(HTTP1Error) -> UInt64 {
+        if let only = fields.table.first(.contentLength), fields.table.isOnly(.contentLength),
+            let length = Self.length(fields.block.span, only.value)
+        {
+            return length
+        }
+        return try mergedLengths(fields)
+    }
+
+    @inline(never)
+    private static func mergedLengths(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
+        let block = fields.block
+        var merged: UInt64?
+        for index in 0..<fields.count where fields.table[index].isKnown(.contentLength) {
+            let range = fields.table[index].value
+            let length: UInt64
+            if let whole = Self.length(block.span, range) {
+                length = whole
+            } else {
+                length = try mergedMembers(block, range)
+            }
+            guard merged == nil || merged == length else { throw HTTP1Error(.differingContentLengths, offset: 0) }
+            merged = length
+        }
+        guard let merged else { throw HTTP1Error(.invalidContentLength, offset: 0) }
+        return merged
+    }
+
+    /// The one value of a list. Empty members are refused: a number is no list, the merging is an exception.
+    @inline(never)
+    private static func mergedMembers(_ block: [UInt8], _ range: Range<Int>) throws(HTTP1Error) -> UInt64 {
+        let bytes = block.span
+        var merged: UInt64?
+        var start = range.lowerBound
+        while start <= range.upperBound {
+            var end = start
+            while end < range.upperBound, bytes.byte(end) != ASCII.comma { end += 1 }
+            let trimmed = trimmedRange(bytes, start..<end)
+            guard let length = Self.length(bytes, trimmed) else { throw HTTP1Error(.invalidContentLength, offset: 0) }
+            guard merged == nil || merged == length else { throw HTTP1Error(.differingContentLengths, offset: 0) }
+            merged = length
+            start = end + 1
+        }
+        guard let merged else { throw HTTP1Error(.invalidContentLength, offset: 0) }
+        return merged
+    }
+
+    /// The value of the only line; a server takes no other.
+    static func singleLength(_ fields: inout HTTPFields) throws(HTTP1Error) -> UInt64 {
+        guard fields.table.isOnly(.contentLength) else { throw HTTP1Error(.repeatedContentLength, offset: 0) }
+        guard let only = fields.table.first(.contentLength), let length = Self.length(fields.block.span, only.value)
+        else {
+            throw HTTP1Error(.invalidContentLength, offset: 0)
+        }
+        return length
+    }
+}
+
+/// Transfer-Encoding (RFC 9112 §6.1, §7): a list of codings, of which we speak one.
+extension BodyFraming {
+    /// Returns if the list is `chunked` and nothing else. Codings before it would be framed well but cannot be undone
+    /// here; parameters on chunked are for no-one (§7.1), and "identity" is gone since RFC 7230.
+    @inline(__always)
+    static func checkChunkedAlone(_ fields: inout HTTPFields) throws(HTTP1Error) {
+        if let only = fields.table.first(.transferEncoding), isValue(fields.block.span, only.value, "chunked"),
+            fields.table.isOnly(.transferEncoding)
+        {
+            return
+        }
+        try checkList(fields)
+    }
+
+    @inline(never)
+    private static func checkList(_ fields: HTTPFields) throws(HTTP1Error) {
+        let bytes = fields.block.span
+        var chunked = 0
+        var others = 0
+        var isLastChunked = false
+        for index in 0..<fields.count where fields.table[index].isKnown(.transferEncoding) {
+            let value = fields.table[index].value
+            var position = value.lowerBound
+            while let member = bytes.nextMember(&position, value.upperBound) {
+                guard isCoding(bytes, member) else { throw HTTP1Error(.invalidTransferEncoding, offset: 0) }
+                isLastChunked = equalIgnoringCase(bytes, member, "chunked")
+                if isLastChunked { chunked += 1 } else { others += 1 }
+            }
+        }
+        guard chunked + others > 0 else { throw HTTP1Error(.invalidTransferEncoding, offset: 0) }
+        guard chunked <= 1 else { throw HTTP1Error(.chunkedRepeated, offset: 0) }
+        guard isLastChunked else { throw HTTP1Error(.chunkedNotFinal, offset: 0) }
+        guard others == 0 else { throw HTTP1Error(.unsupportedTransferCoding, offset: 0) }
+    }
+
+    /// A token, which for other codings than chunked parameters may follow.
+    private static func isCoding(_ bytes: Span<UInt8>, _ member: Range<Int>) -> Bool {
+        let nameEnd = bytes.endOfToken(member.lowerBound, member.upperBound)
+        guard nameEnd > member.lowerBound else { return false }
+        guard nameEnd < member.upperBound else { return true }
+        let next = bytes.endOfBlanks(nameEnd, member.upperBound)
+        return bytes.byte(next) == ASCII.semicolon
+            && !equalIgnoringCase(bytes, member.lowerBound..<nameEnd, "chunked")
     }
 }

@@ -43,7 +43,7 @@ public struct KeepAliveHint: Sendable, Hashable {
         for index in 0..<fields.count where fields.known(at: index) == .keepAlive {
             let value = fields.valueRange(at: index)
             var position = value.lowerBound
-            while let member = FieldList.next(bytes, &position, value.upperBound) {
+            while let member = bytes.nextMember(&position, value.upperBound) {
                 take(bytes, member)
             }
         }
@@ -54,7 +54,7 @@ public struct KeepAliveHint: Sendable, Hashable {
         let equals = bytes.endOfBlanks(nameEnd, member.upperBound)
         guard equals < member.upperBound, bytes.byte(equals) == ASCII.equals else { return }
         let digits = trimmedRange(bytes, (equals + 1)..<member.upperBound)
-        guard let number = ContentLength.parse(bytes, digits) else { return }
+        guard let number = BodyFraming.length(bytes, digits) else { return }
         let clamped = UInt32(clamping: number)
         let name = member.lowerBound..<nameEnd
         if equalIgnoringCase(bytes, name, "timeout") { timeout = clamped }

@@ -13,8 +13,8 @@ public struct RequestHead: Sendable {
     public init(method: String, target: String, fields: HTTPFields = HTTPFields()) throws(HTTP1Error) {
         let method = Array(method.utf8)
         let target = Array(target.utf8)
-        try FieldRules.checkMethod(method.span)
-        try FieldRules.checkTarget(method.span, target.span)
+        try method.span.checkMethod()
+        try target.span.checkTarget(of: method.span)
         storage = fields
         setLine(method, target)
     }

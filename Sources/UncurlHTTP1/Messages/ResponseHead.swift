@@ -15,7 +15,7 @@ public struct ResponseHead: Sendable {
             throw HTTP1Error(.invalidStatusCode, offset: 0, side: .local)
         }
         let reason = Array(reason.utf8)
-        try FieldRules.checkReason(reason.span)
+        try reason.span.checkReason()
         line.code = UInt16(status)
         storage = fields
         setReason(reason)

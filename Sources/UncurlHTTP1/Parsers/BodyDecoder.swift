@@ -17,11 +17,7 @@ struct BodyDecoder: Sendable {
     private var total: UInt64 = 0
     private var chunks: ChunkedDecoder
 
-    enum Output {
-        case needsInput
-        case data(Range<Int>)
-        case end
-    }
+    typealias Output = ChunkedDecoder.Output
 
     init(_ limits: ParserLimits) {
         state = .length
@@ -80,20 +76,16 @@ struct BodyDecoder: Sendable {
             // All of it goes through `takeData`.
             return .needsInput
         case .chunked:
-            let output: ChunkedDecoder.Output
+            let output: Output
             do throws(HTTP1Error) {
                 output = try chunks.decode(input, &position, limits)
             } catch {
                 throw error.moved(by: offset)
             }
-            switch output {
-            case .needsInput: return .needsInput
-            case .data(let slice): return .data(slice)
-            case .end:
-                trailers.removeAll(keepingCapacity: true)
-                state = .trailers(FieldLineParser(at: 0))
-                return try takeTrailers(input, &position, limits, &trailers, offset)
-            }
+            guard case .end = output else { return output }
+            trailers.removeAll(keepingCapacity: true)
+            state = .trailers(FieldLineParser(at: 0))
+            return try takeTrailers(input, &position, limits, &trailers, offset)
         case .trailers:
             return try takeTrailers(input, &position, limits, &trailers, offset)
         case .untilClose:

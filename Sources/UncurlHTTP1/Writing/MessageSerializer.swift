@@ -10,8 +10,8 @@ public enum MessageSerializer {
         let block = fields.block
         let method = block.span.extracting(head.methodRange)
         let target = block.span.extracting(head.targetRange)
-        try FieldRules.checkMethod(method)
-        try FieldRules.checkTarget(method, target)
+        try method.checkMethod()
+        try target.checkTarget(of: method)
         if !fields.contains(.host) {
             guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: 0, side: .local) }
         } else if !fields.table.isOnly(.host) {
@@ -40,7 +40,7 @@ public enum MessageSerializer {
         guard (100...999).contains(head.status) else {
             throw HTTP1Error(.invalidStatusCode, offset: 0, side: .local)
         }
-        try FieldRules.checkReason(block.span.extracting(head.reasonRange))
+        try block.span.extracting(head.reasonRange).checkReason()
         try checkFraming(fields, head.version)
         if head.status < 200 || head.status == 204 {
             guard !fields.contains(.contentLength), !fields.contains(.transferEncoding) else {
@@ -118,10 +118,10 @@ public enum MessageSerializer {
                 guard !fields.contains(.transferEncoding) else {
                     throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0)
                 }
-                _ = try ContentLength.single(&fields)
+                _ = try BodyFraming.singleLength(&fields)
             } else if fields.contains(.transferEncoding) {
                 guard version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-                try TransferCoding.checkChunkedAlone(&fields)
+                try BodyFraming.checkChunkedAlone(&fields)
             }
         } catch {
             throw HTTP1Error(error.kind, offset: 0, side: .local)
@@ -139,8 +139,8 @@ public enum MessageSerializer {
             for index in 0..<fields.count {
                 let name = fields.nameRange(at: index)
                 let value = fields.valueRange(at: index)
-                try FieldRules.checkName(block.span.extracting(name))
-                try FieldRules.checkValue(block.span.extracting(value))
+                try block.span.extracting(name).checkName()
+                try block.span.extracting(value).checkValue()
                 buffer.append(contentsOf: block[name])
                 buffer.append(ASCII.colon)
                 buffer.append(ASCII.space)

@@ -30,7 +30,7 @@ struct UserCookies: Sendable {
     /// - Parameter now: The time in seconds since 1970.
     mutating func store(_ line: ArraySlice<UInt8>, from scope: CookieScope, now: Double) {
         guard let cookie = SetCookieLine(octets: line)?.cookie(from: scope, now: now),
-            let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true, suffixes: Self.suffixes),
+            let admitted = cookie.admitted(from: scope, isSameSite: true, suffixes: Self.suffixes),
             scope.isSecure || !jar.overlaysSecure(admitted)
         else { return }
         ordinal += 1

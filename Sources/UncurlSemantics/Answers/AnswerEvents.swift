@@ -66,28 +66,9 @@ public struct AnswerHead {
 
 /// The failure of an exchange, with what the rules need of it.
 public struct AnswerFailure: Sendable {
-    /// A proxy has asked for credentials instead of opening a tunnel or passing the request on.
-    public struct ProxyRefusal: Sendable {
-        /// The proxy's challenges.
-        public let challenges: [AuthenticationChallenge]
-        /// The proxy's host.
-        public let host: String
-        /// The proxy's port.
-        public let port: Int
-        /// Whether the request was one for https.
-        public let isSecure: Bool
-
-        /// See the properties.
-        public init(challenges: [AuthenticationChallenge], host: String, port: Int, isSecure: Bool) {
-            self.challenges = challenges
-            self.host = host
-            self.port = port
-            self.isSecure = isSecure
-        }
-    }
-
-    /// The proxy's challenge; nil for every other failure.
-    public var proxy: ProxyRefusal?
+    /// The questions of a proxy that has asked for credentials instead of opening a tunnel or passing the request on;
+    /// nil for every other failure.
+    public var proxy: [ChallengeQuestion]?
     /// Whether credentials that the owner has for the proxy answer its challenge once the request is sent again.
     package var isAnswerable = false
     /// Whether there was no way to the server, as the kernel or the name service says. There may be one later.
@@ -95,16 +76,16 @@ public struct AnswerFailure: Sendable {
     /// Whether the fault is the network's, so that another try may succeed. What the server or its certificate says, it
     /// would say again.
     public var isTransient: Bool
-    /// The facts that ``RetryRule`` decides on, for content that only the caller has, and must give again. Nil for
+    /// The facts of a retry, for content that only the caller has, and must give again. Nil for
     /// other content.
-    public var stream: RetryRule.Facts?
+    public var stream: RetryRule?
 
     /// See the properties.
     public init(
-        proxy: ProxyRefusal? = nil,
+        proxy: [ChallengeQuestion]? = nil,
         isWithoutConnectivity: Bool = false,
         isTransient: Bool = false,
-        stream: RetryRule.Facts? = nil
+        stream: RetryRule? = nil
     ) {
         self.proxy = proxy
         self.isWithoutConnectivity = isWithoutConnectivity
@@ -142,5 +123,64 @@ public struct ResumeOffer: Hashable, Sendable {
     /// The fields Range and If-Range (RFC 9110 §14.2, §13.1.5).
     public var fields: [(name: String, value: [UInt8])] {
         [("Range", Array("bytes=\(received)-".utf8)), ("If-Range", Array(validator.utf8))]
+    }
+}
+
+/// The next thing to do about a request, which ``AnswerMachine`` returns for each event. The owner does it, and tells
+/// the machine the result. Rare, large cases are indirect: the step of a usual answer is small.
+public enum Step: Sendable {
+    /// Sends the request over the network, with these fields besides its own.
+    case send([(name: String, value: [UInt8])])
+    /// Makes the stored response the answer.
+    ///
+    /// - `age`: in seconds, for the Age field; nil: it is computed when the response is served.
+    /// - `refresh`: the conditions of a request that updates the cache meanwhile (RFC 5861 §3); nil for none.
+    case serveStored(age: Int64?, refresh: [(name: String, value: [UInt8])]?)
+    /// Makes the stored response the answer, with the fields as a 304 has updated them.
+    indirect case serveUpdated(StoredExchange)
+    /// Removes the stored response, which is no longer good, and sends the request again without conditions.
+    case discardStored
+    /// Makes a 504 the answer: nothing is stored, and the request accepts nothing else (RFC 9111 §5.2.1.7).
+    case answerGatewayTimeout
+    /// Asks the user, or a store of credentials, for a user name and a password.
+    ///
+    /// - `failures`: how many answers to this question were refused before.
+    indirect case askForCredentials(ChallengeQuestion, failures: Int)
+    /// Asks the user whether to follow the redirect. Without a user to ask, it is followed.
+    indirect case proposeRedirect(Redirect)
+    /// Sends the request again, or the one that the user has put in its place.
+    case sendAgain
+    /// Sends the request again, for the whole content. What an earlier download has left is of no use and is removed,
+    /// and the rest of this answer is not worth reading.
+    case requestWhole
+    /// Asks the user for the content's stream once more, and then sends the request again.
+    case askForStream
+    /// Waits for a way to the server, and then sends the request again.
+    ///
+    /// - `isFirst`: whether the user has not been told yet that it waits.
+    case waitForConnectivity(Duration, isFirst: Bool)
+    /// Begins anew after that time, with the content that has come so far if it can be continued.
+    case beginAnew(after: Duration)
+    /// Makes the response the answer.
+    case deliver(Placement, Storage)
+    /// Fails the request.
+    case fail(Reason)
+
+    /// Where the content of an answer is written, if it goes to a file.
+    public typealias Placement = ResumeRule.Placement
+
+    /// What the cache does with the answer, once it is complete.
+    public typealias Storage = CacheStorage
+
+    /// The reason for failing.
+    public enum Reason: Hashable, Sendable {
+        /// More than ``AnswerMachine/Rules/redirects`` redirects.
+        case tooManyRedirects
+        /// Only the cache was to be asked, and it holds nothing.
+        case nothingStored
+        /// The proxy refuses all available credentials.
+        case refusedByProxy
+        /// The exchange has failed, and neither a new try nor a stored response can replace it.
+        case failure
     }
 }

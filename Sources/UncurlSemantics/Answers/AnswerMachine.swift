@@ -117,8 +117,8 @@ public struct AnswerMachine: ~Copyable, Sendable {
             if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
             return .send(conditions + CacheRule.additions(mode, fields))
         case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
-        case .fail(.nothingStored): return .fail(.nothingStored)
-        case .fail(.gatewayTimeout): return .answerGatewayTimeout
+        case .failNothingStored: return .fail(.nothingStored)
+        case .answerGatewayTimeout: return .answerGatewayTimeout
         }
     }
 
@@ -145,9 +145,9 @@ public struct AnswerMachine: ~Copyable, Sendable {
             accepted = accept(space, head.fields, url(), &memory)
         }
         let invalidated =
-            CacheInvalidation.isSafe(request.method)
+            CacheRule.isSafe(request.method)
             ? []
-            : CacheInvalidation.urls(
+            : CacheRule.invalidated(
                 method: request.method,
                 url: url(),
                 status: head.status,
@@ -156,7 +156,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         let step =
             stepByStored(head, request, now) ?? stepByChallenge(head, request, url, &memory)
             ?? stepByRedirect(head, request, url) ?? stepByContent(head, request)
-        return Verdict(step: step, accepted: accepted, invalidated: invalidated)
+        return (step, accepted, invalidated)
     }
 
     /// Notes that the server has switched protocols (101): the credentials that the request carried were right.
@@ -189,7 +189,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         guard let stored else { return nil }
         if stored.isConditional, head.status == 304 {
             self.stored = nil
-            let fresh = CacheValidation.freshened(
+            let fresh = CacheRule.freshened(
                 stored.exchange,
                 by: head.fields,
                 requested: request.sent,
@@ -212,7 +212,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ) -> Step? {
         guard head.status == ChallengeAuthenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
         let url = url()
-        let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
+        let questions = ChallengeQuestion.all(status: head.status, fields: head.fields, url: url)
         guard !questions.isEmpty else { return nil }
         if let refused = request.authorized {
             var used = challenges.authorizer ?? memory.authorizer(for: url, refused)
@@ -262,11 +262,11 @@ public struct AnswerMachine: ~Copyable, Sendable {
             expected: offer.expected
         )
         switch decision {
-        case .append(let total): return .deliver(.rest(total: total), storage)
-        case .restart:
+        case .rest(let total): return .deliver(.rest(total: total), storage)
+        case .whole, .wholeInsteadOfRest:
             hasStartedOver = true
             return .deliver(.wholeInsteadOfRest, storage)
-        case .askAgain: return restIsGone()
+        case nil: return restIsGone()
         }
     }
 
@@ -276,13 +276,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
         case .compares, .stores: if request.method == "HEAD" { return .compare }
         }
         guard request.caching == .stores else { return .none }
-        let permitted = CacheStorage.permitted(
+        return CacheStorage.permitted(
             method: request.method,
             request: request.fields,
             status: head.status,
             response: head.fields
         )
-        return permitted == .forbidden ? .none : .store(permitted)
     }
 
     /// Requests the whole content, since what an earlier download has left is of no use, or is gone.
@@ -342,7 +341,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
         guard !challenges.questions.isEmpty else { return nil }
         let question = challenges.questions.removeFirst()
         let failures = challenges.failures(question.space)
-        guard failures < ChallengeRule.attemptLimit else {
+        guard failures < ChallengeQuestion.attemptLimit else {
             // No weaker scheme is tried: after so many refusals the user would send unencrypted what Digest protects.
             challenges.questions = []
             return nil
@@ -371,18 +370,13 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     /// Judges the failure of the exchange, before or within an answer.
     public mutating func fail(_ failure: AnswerFailure) -> Step {
-        if let facts = failure.stream, !hasAskedForStream, RetryRule.allows(facts) {
+        if let facts = failure.stream, !hasAskedForStream, facts.allowsRetry {
             hasAskedForStream = true
             return .askForStream
         }
         if failure.isAnswerable, challenges.answerProxy() { return .sendAgain }
-        if let proxy = failure.proxy {
-            challenges.questions = ChallengeRule.questions(
-                ofProxy: proxy.challenges,
-                host: proxy.host,
-                port: proxy.port,
-                isSecure: proxy.isSecure
-            )
+        if let questions = failure.proxy {
+            challenges.questions = questions
             if !challenges.questions.isEmpty { return askNext() ?? .fail(.refusedByProxy) }
         }
         if let stored, stored.mayServeStale, !hasHead { return .serveStored(age: nil, refresh: nil) }
@@ -396,7 +390,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
 
     private mutating func nextPause() -> Duration {
         defer { tries += 1 }
-        return RetryPause.after(tries)
+        return RetryRule.pause(after: tries)
     }
 }
 
@@ -466,15 +460,9 @@ extension AnswerMachine {
         }
     }
 
-    /// The meaning of a head.
-    public struct Verdict: Sendable {
-        /// The step to take.
-        public let step: Step
-        /// The space of credentials that the request carried and the answer has accepted; nil for none.
-        public let accepted: ProtectionSpace?
-        /// The URLs whose stored responses are no longer good.
-        public let invalidated: [WebURL]
-    }
+    /// The meaning of a head: the step to take; the space of credentials that the request carried and the answer has
+    /// accepted, nil for none; the URLs whose stored responses are no longer good.
+    public typealias Verdict = (step: Step, accepted: ProtectionSpace?, invalidated: [WebURL])
 }
 
 /// How far a request has come with one server's challenges.
@@ -519,7 +507,7 @@ public struct ChallengeProgress: Sendable {
     /// another realm, or call each nonce stale, for ever.
     mutating func countAnswer() -> Bool {
         answers += 1
-        return answers <= ChallengeRule.answerLimit
+        return answers <= ChallengeQuestion.answerLimit
     }
 
     /// Notes that the owner's credentials answer the proxy. Returns false if they have done so: they were refused, or

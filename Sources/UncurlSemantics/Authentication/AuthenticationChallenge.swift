@@ -6,11 +6,11 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// The scheme in lower case: `basic`, `digest`, `negotiate`.
     public let scheme: String
     /// The data that replaces parameters in some schemes.
-    public let token68: String?
+    public internal(set) var token68: String?
     /// Values by names in lower case, without quotes.
-    public let parameters: [String: String]
+    public private(set) var parameters: [String: String]
     /// The octets of those values that are no UTF-8 (RFC 9110 §5.5), and are repaired in ``parameters``.
-    private let unreadable: [String: [UInt8]]
+    private var unreadable: [String: [UInt8]] = [:]
 
     /// Makes a challenge that was read elsewhere.
     ///
@@ -19,14 +19,18 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     ///   - token68: the data that replaces parameters, as for Negotiate (RFC 9110 §11.2).
     ///   - parameters: values by names in lower case, without quotes.
     public init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
-        self.init(scheme: scheme, token68: token68, parameters: parameters, unreadable: [:])
-    }
-
-    init(scheme: String, token68: String?, parameters: [String: String], unreadable: [String: [UInt8]]) {
         self.scheme = scheme
         self.token68 = token68
         self.parameters = parameters
-        self.unreadable = unreadable
+    }
+
+    /// Takes a parameter's value.
+    ///
+    /// - Returns: whether there was a value of that name.
+    mutating func take(_ value: [UInt8], for name: String) -> Bool {
+        let text = String(decoding: value, as: UTF8.self)
+        if !text.utf8.elementsEqual(value) { unreadable[name] = value }
+        return parameters.updateValue(text, forKey: name) != nil
     }
 
     /// Compares octets: a server chooses the values, and texts with many combining marks take long to compare.

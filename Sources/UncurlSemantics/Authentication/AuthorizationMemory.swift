@@ -54,7 +54,7 @@ public struct AuthorizationMemory: Sendable {
         if known[origin] == nil, known.count >= Self.serverLimit, let other = known.keys.first { known[other] = nil }
         var all = known[origin] ?? []
         // The same realm may have been met in another folder: then both folders are known.
-        all.removeAll { $0.space == authorizer.space && ($0.scope == authorizer.scope || !$0.isSameUser(authorizer)) }
+        all.removeAll { $0.space == authorizer.space && ($0.paths == authorizer.paths || !$0.isSameUser(authorizer)) }
         if all.count >= Self.realmLimit { all.removeFirst() }
         all.append(authorizer)
         known[origin] = all
@@ -92,7 +92,8 @@ public struct AuthorizationMemory: Sendable {
     private func place(_ origin: WebOrigin, _ url: WebURL, _ space: ProtectionSpace? = nil) -> Int? {
         var best: (covered: Int, place: Int)?
         for (place, authorizer) in (known[origin] ?? []).enumerated() {
-            guard space == nil || authorizer.space == space, let covered = authorizer.scope.covers(url),
+            guard space == nil || authorizer.space == space,
+                let covered = Authorizer.covered(of: url, by: authorizer.paths),
                 covered >= best?.covered ?? 0
             else { continue }
             best = (covered, place)

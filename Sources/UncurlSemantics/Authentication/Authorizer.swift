@@ -3,20 +3,17 @@ package import UncurlTLS
 
 /// Answers one server's or proxy's questions with one user's name and password, request after request.
 public struct Authorizer: Sendable {
-    private enum Scheme: Sendable {
-        case basic
-        case digest(DigestAuthentication)
-    }
-
     /// The side whose questions it answers.
     public let side: ChallengeAuthenticator.Side
     /// The protection space it answers for.
     public let space: ProtectionSpace
-    /// Where it may be used before a server has asked.
-    public let scope: AuthorizationScope
+    /// The paths to which it may be sent before a server has asked: prefixes of paths on the server that asked; "/" is
+    /// the whole server.
+    public let paths: [String]
     /// The user name and password that it answers with.
     public let credentials: Credentials
-    private var scheme: Scheme
+    /// Nil for Basic.
+    private var digest: DigestAuthentication?
 
     /// Makes an authorizer; nil if no name and password can answer the question.
     ///
@@ -29,11 +26,10 @@ public struct Authorizer: Sendable {
         space = question.space
         self.credentials = credentials
         if question.space.scheme == .basic {
-            scheme = .basic
-            scope = .folder(of: url)
+            paths = Self.folder(of: url)
         } else if let challenge = DigestChallenge(question.challenge) {
-            scheme = .digest(DigestAuthentication(challenge, credentials))
-            scope = .domain(question.challenge.parameters["domain"], url)
+            digest = DigestAuthentication(challenge, credentials)
+            paths = Self.domain(question.challenge.parameters["domain"], url)
         } else {
             return nil
         }
@@ -52,9 +48,8 @@ public struct Authorizer: Sendable {
             realm: nil,
             scheme: .basic
         )
-        scope = AuthorizationScope(paths: ["/"])
+        paths = ["/"]
         self.credentials = credentials
-        scheme = .basic
     }
 
     /// Returns the value for the next request's ``ChallengeAuthenticator/Side/credentialsField``. A Digest answer
@@ -71,43 +66,28 @@ public struct Authorizer: Sendable {
 
     /// The same in octets: a Digest answer repeats the server's own, which may be no UTF-8.
     mutating func octets(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> [UInt8] {
-        switch scheme {
-        case .basic:
-            return Array(try BasicAuthentication.authorization(credentials).utf8)
-        case .digest(var digest):
-            defer { scheme = .digest(digest) }
-            return try digest.octets(method: method, target: target, content: content)
-        }
+        if let octets = try digest?.octets(method: method, target: target, content: content) { return octets }
+        return Array(try credentials.basicAuthorization().utf8)
     }
 
     /// The hash function for content that is not in memory, needed for the next value; nil if no hash is needed.
-    package var contentDigest: MessageDigest? {
-        if case .digest(let digest) = scheme { digest.contentDigest } else { nil }
-    }
+    package var contentDigest: MessageDigest? { digest?.contentDigest }
 
     /// Takes the hash of the next request's content, made by ``contentDigest``. One value uses it up.
-    package mutating func take(contentHash: [UInt8]?) {
-        guard case .digest(var digest) = scheme else { return }
-        digest.take(contentHash: contentHash)
-        scheme = .digest(digest)
-    }
+    package mutating func take(contentHash: [UInt8]?) { digest?.take(contentHash: contentHash) }
 
     /// Takes a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and password
     /// may be tried again, and the user is not asked. Returns false if it says something else.
     public mutating func renew(_ question: ChallengeQuestion) -> Bool {
-        guard case .digest = scheme, question.space == space, let challenge = DigestChallenge(question.challenge),
+        guard digest != nil, question.space == space, let challenge = DigestChallenge(question.challenge),
             challenge.isStale
         else { return false }
-        scheme = .digest(DigestAuthentication(challenge, credentials))
+        digest = DigestAuthentication(challenge, credentials)
         return true
     }
 
     /// Takes what a response to an authorized request says (RFC 7616 §3.5).
-    public mutating func note(_ fields: HTTPFields) {
-        guard case .digest(var digest) = scheme else { return }
-        digest.note(fields, side)
-        scheme = .digest(digest)
-    }
+    public mutating func note(_ fields: HTTPFields) { digest?.note(fields, side) }
 }
 
 /// The part of an ``Authorizer`` that was sent with a request. It is an object: few requests have one, and those
@@ -135,22 +115,19 @@ public final class SentAuthorization: Sendable {
 }
 
 /// The paths to which credentials are sent without a challenge.
-public struct AuthorizationScope: Hashable, Sendable {
-    /// Prefixes of paths on the server that asked; "/" is the whole server.
-    public let paths: [String]
-
-    /// Returns the scope of Basic (RFC 7617 §2.2): everything at or below the last folder of the path.
-    public static func folder(of url: WebURL) -> AuthorizationScope {
+extension Authorizer {
+    /// Returns the paths of Basic (RFC 7617 §2.2): everything at or below the last folder of the path.
+    static func folder(of url: WebURL) -> [String] {
         let path = url.cleanPath
         let end = path.lastIndex(of: "/") ?? path.startIndex
-        return AuthorizationScope(paths: [path.isEmpty ? "/" : String(path[...end])])
+        return [path.isEmpty ? "/" : String(path[...end])]
     }
 
-    /// Returns the scope of Digest (RFC 7616 §3.3, `domain`): the URLs that it names, or without it the whole server.
+    /// Returns the paths of Digest (RFC 7616 §3.3, `domain`): the URLs that it names, or without it the whole server.
     /// It may name other servers too; those are ignored, since one server must not send a user's answers to another. A
     /// list of more than 32 URLs, or with paths of more than 8 KiB, counts as none.
-    public static func domain(_ list: String?, _ url: WebURL) -> AuthorizationScope {
-        let wholeServer = AuthorizationScope(paths: ["/"])
+    static func domain(_ list: String?, _ url: WebURL) -> [String] {
+        let wholeServer = ["/"]
         let references = (list ?? "").utf8.split(separator: UInt8(ascii: " "))
         guard !references.isEmpty, references.count <= referenceLimit else { return wholeServer }
         let base = url.reference
@@ -164,7 +141,7 @@ public struct AuthorizationScope: Hashable, Sendable {
             guard length <= lengthLimit else { return wholeServer }
             paths.append(path)
         }
-        return AuthorizationScope(paths: paths)
+        return paths
     }
 
     /// The most URLs of a `domain` that are read. Each relative one repeats the request's path, which may be long.
@@ -172,9 +149,9 @@ public struct AuthorizationScope: Hashable, Sendable {
     /// The most octets of their paths together. They are kept, and compared with the path of each later request.
     private static let lengthLimit = 8192
 
-    /// Returns how much of the URL's path it covers, in octets; nil for nothing. The scope that covers more is
-    /// preferred.
-    public func covers(_ url: WebURL) -> Int? {
+    /// Returns how much of the URL's path they cover, in octets; nil for nothing. The authorizer whose paths cover more
+    /// is preferred.
+    static func covered(of url: WebURL, by paths: [String]) -> Int? {
         let path = url.cleanPath
         return paths.filter { path.hasPrefix($0) }.map(\.utf8.count).max()
     }

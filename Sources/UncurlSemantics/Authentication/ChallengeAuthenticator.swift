@@ -23,16 +23,12 @@ public struct ChallengeAuthenticator: Sendable {
         }
     }
 
-    private enum Scheme {
-        case none
-        case basic
-        case digest(DigestAuthentication)
-    }
-
     /// The side whose challenges it answers.
     public let side: Side
     private let credentials: Credentials?
-    private var scheme: Scheme
+    /// Whether it answers by Basic; by Digest if there is a challenge. Neither: nothing was asked for.
+    private var isBasic: Bool
+    private var digest: DigestAuthentication?
 
     /// Makes an authenticator.
     ///
@@ -43,7 +39,7 @@ public struct ChallengeAuthenticator: Sendable {
     public init(_ side: Side, _ credentials: Credentials?, isPreemptive: Bool = false) {
         self.side = side
         self.credentials = credentials
-        scheme = isPreemptive && credentials != nil ? .basic : .none
+        isBasic = isPreemptive && credentials != nil
     }
 
     /// Returns the credentials field's value for the next request; nil as long as nothing was asked for.
@@ -64,15 +60,8 @@ public struct ChallengeAuthenticator: Sendable {
         content: [UInt8]?
     ) throws(AuthenticationError) -> [UInt8]? {
         guard let credentials else { return nil }
-        switch scheme {
-        case .none:
-            return nil
-        case .basic:
-            return Array(try BasicAuthentication.authorization(credentials).utf8)
-        case .digest(var digest):
-            defer { scheme = .digest(digest) }
-            return try digest.octets(method: method, target: target, content: content)
-        }
+        if let octets = try digest?.octets(method: method, target: target, content: content) { return octets }
+        return isBasic ? Array(try credentials.basicAuthorization().utf8) : nil
     }
 
     /// Takes the challenges of a 401 or 407. Returns false if sending the request again would change nothing.
@@ -86,22 +75,18 @@ public struct ChallengeAuthenticator: Sendable {
         guard let credentials, round < 2 else { return false }
         if let challenge = ChallengeAuthenticator.strongest(challenges.compactMap(DigestChallenge.init)) {
             guard round == 0 || challenge.isStale else { return false }
-            scheme = .digest(DigestAuthentication(challenge, credentials))
+            digest = DigestAuthentication(challenge, credentials)
             return true
         }
         guard round == 0, challenges.contains(where: { $0.scheme == "basic" && $0.realm != nil }) else { return false }
         // The same credentials would be refused again.
         guard sent?.hasPrefix("Basic ") != true else { return false }
-        scheme = .basic
+        (isBasic, digest) = (true, nil)
         return true
     }
 
     /// Takes what a response to an authenticated request says (RFC 7616 §3.5).
-    public mutating func note(_ fields: HTTPFields) {
-        guard case .digest(var digest) = scheme else { return }
-        digest.note(fields, side)
-        scheme = .digest(digest)
-    }
+    public mutating func note(_ fields: HTTPFields) { digest?.note(fields, side) }
 
     /// Returns the first challenge in the server's order (RFC 7616 §3.7), but MD5 only if there is no better one.
     private static func strongest(_ challenges: [DigestChallenge]) -> DigestChallenge? {

@@ -26,46 +26,27 @@ struct ChallengeParser {
         while true {
             skipSeparators()
             guard let scheme = reader.token() else { return result }
-            var challenge = Pending(scheme: Self.text(scheme).lowercased())
-            let isWhole = finish(&challenge)
-            if isWhole, !challenge.isAmbiguous { result.append(challenge.value) }
-            guard isWhole else { return result }
-        }
-    }
-
-    private struct Pending {
-        let scheme: String
-        var token68: String?
-        var parameters: [String: String] = [:]
-        var unreadable: [String: [UInt8]] = [:]
-        var isAmbiguous = false
-
-        var value: AuthenticationChallenge {
-            AuthenticationChallenge(scheme: scheme, token68: token68, parameters: parameters, unreadable: unreadable)
-        }
-
-        /// - Returns: whether there was a value of that name.
-        mutating func take(_ value: [UInt8], for name: String) -> Bool {
-            let text = String(decoding: value, as: UTF8.self)
-            if !text.utf8.elementsEqual(value) { unreadable[name] = value }
-            return parameters.updateValue(text, forKey: name) != nil
+            var challenge = AuthenticationChallenge(scheme: Self.text(scheme).lowercased())
+            var isAmbiguous = false
+            guard finish(&challenge, &isAmbiguous) else { return result }
+            if !isAmbiguous { result.append(challenge) }
         }
     }
 
     /// Reads what follows a scheme, up to the next one. Returns false if that is no challenge.
-    private mutating func finish(_ challenge: inout Pending) -> Bool {
+    private mutating func finish(_ challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
         let end = reader.position
-        if atEndOfElement() { return parameters(of: &challenge) }
+        if atEndOfElement() { return parameters(of: &challenge, &isAmbiguous) }
         // Only blanks separate a scheme from what belongs to it.
         guard reader.position > end else { return false }
         if let token = token68() {
             challenge.token68 = token
             return true
         }
-        return parameters(of: &challenge)
+        return parameters(of: &challenge, &isAmbiguous)
     }
 
-    private mutating func parameters(of challenge: inout Pending) -> Bool {
+    private mutating func parameters(of challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
         while true {
             skipSeparators()
             let start = reader.position
@@ -79,7 +60,7 @@ struct ChallengeParser {
             reader.skipBlanks()
             guard let value = value(), atEndOfElement() else { return false }
             let isRepeated = challenge.take(value, for: Self.text(name).lowercased())
-            if isRepeated || challenge.parameters.count > Self.maximumParameters { challenge.isAmbiguous = true }
+            if isRepeated || challenge.parameters.count > Self.maximumParameters { isAmbiguous = true }
         }
     }
 

@@ -20,14 +20,6 @@ public struct CacheControl: Hashable, Sendable {
         }
     }
 
-    /// How stale a response a request accepts (§5.2.1.2).
-    public enum Staleness: Hashable, Sendable {
-        /// `none` accepts no stale response, `any` accepts all.
-        case none, any
-        /// Accepts responses that have been stale for that many seconds at most.
-        case upTo(Int64)
-    }
-
     /// Whether nothing of the message is stored (§5.2.1.5, §5.2.2.5).
     public var noStore = false
     /// Whether `no-cache` is there, with field names or without: then the response is validated before each use.
@@ -50,8 +42,9 @@ public struct CacheControl: Hashable, Sendable {
     public var maxAge = Seconds.absent
     /// For how long a response must still be fresh for this request (§5.2.1.3).
     public var minFresh = Seconds.absent
-    /// How stale a response this request accepts.
-    public var maxStale = Staleness.none
+    /// For how many seconds a response may have been stale that this request accepts (§5.2.1.2): nil accepts no stale
+    /// response, the greatest number all.
+    public var maxStale: Int64?
     /// For how long a stale response may be served while it is validated (RFC 5861 §3).
     public var staleWhileRevalidate = Seconds.absent
     /// For how long a stale response replaces an error (RFC 5861 §4).
@@ -96,11 +89,11 @@ public struct CacheControl: Hashable, Sendable {
         case "stale-if-error": Self.set(&staleIfError, argument)
         case "max-stale":
             guard let argument else {
-                maxStale = .any
+                maxStale = .max
                 return
             }
             // A value that cannot be read allows nothing.
-            if let number = Self.seconds(argument) { maxStale = .upTo(number) }
+            if let number = Self.seconds(argument) { maxStale = number }
         default: break
         }
     }

@@ -1,3 +1,5 @@
+public import UncurlHTTP1
+
 /// What a cache must remember about a response, to judge it later. Times are seconds since 1970, UTC.
 public struct CacheRecord: Hashable, Sendable {
     /// The request's fields that the response's Vary names (RFC 9111 §4.1), and those that identify the user.
@@ -39,5 +41,22 @@ public struct VaryingField: Hashable, Sendable {
         self.name = name
         self.value = value
         self.isSecret = isSecret
+    }
+}
+
+/// A stored response as the rules of caching see it.
+public struct StoredExchange: Sendable {
+    /// The response's status.
+    public var status: Int
+    /// The response's fields, as they are kept.
+    public var fields: HTTPFields
+    /// What the cache remembers about it.
+    public var record: CacheRecord
+
+    /// Makes a stored response with what the cache remembers about it.
+    public init(status: Int, fields: HTTPFields, record: CacheRecord) {
+        self.status = status
+        self.fields = fields
+        self.record = record
     }
 }

@@ -1,14 +1,16 @@
 public import UncurlHTTP1
 
-/// Whether a response may be stored, and what of it (RFC 9111 §3), in a cache that serves one user.
+/// What a cache that serves one user does with a response: whether and where it may be stored (RFC 9111 §3).
 public enum CacheStorage: Hashable, Sendable {
     /// Nothing is stored.
-    case forbidden
+    case none
     /// It has neither a lifetime nor a validator, so it serves only requests that accept anything. It may be stored
     /// anywhere, but is not worth a file.
     case inMemory
     /// In memory and on disk.
     case everywhere
+    /// It is compared with what is stored for GET: it is an answer to HEAD (RFC 9111 §4.3.5).
+    case compare
 
     /// Returns whether a response that has come complete may be stored.
     ///
@@ -21,25 +23,25 @@ public enum CacheStorage: Hashable, Sendable {
     {
         // A partial response would have to be combined with others (§3.4). A 304 answers the caller's own conditions,
         // and is the caller's.
-        guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .forbidden }
+        guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .none }
         let control = CacheControl(response)
-        if control.noStore, !(control.mustUnderstand && isUnderstood(status)) { return .forbidden }
-        if control.mustUnderstand, !isUnderstood(status) { return .forbidden }
-        if request.contains(.cacheControl), CacheControl(request).noStore { return .forbidden }
-        if request.contains(.range) { return .forbidden }
+        if control.noStore, !(control.mustUnderstand && isUnderstood(status)) { return .none }
+        if control.mustUnderstand, !isUnderstood(status) { return .none }
+        if request.contains(.cacheControl), CacheControl(request).noStore { return .none }
+        if request.contains(.range) { return .none }
         if response.contains(.vary), VaryRule.members(of: response).contains(where: { $0.ascii == "*" }) {
-            return .forbidden
+            return .none
         }
         let isExplicit =
             control.isPublic || control.isPrivate || control.maxAge != .absent || response.contains(.expires)
-        guard isExplicit || isHeuristic(status) else { return .forbidden }
+        guard isExplicit || isHeuristic(status) else { return .none }
         let exchange = StoredExchange(
             status: status,
             fields: response,
             record: CacheRecord(varying: [], requested: 0, received: 0)
         )
         let canLast = isExplicit && CacheFreshness(exchange, control, now: 0).lifetime > 0
-        return canLast || CacheValidation.hasValidator(response) ? .everywhere : .inMemory
+        return canLast || CacheRule.hasValidator(response) ? .everywhere : .inMemory
     }
 
     /// Whether the lifetime may be guessed (RFC 9110 §15.1).

@@ -77,8 +77,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         }
     }
 
-    /// Makes a cookie with no other attributes than these. It may be one that a server may not set: ``CookieAdmission``
-    /// decides that.
+    /// Makes a cookie with no other attributes than these. It may be one that a server may not set:
+    /// ``admitted(from:isSameSite:suffixes:)`` decides that.
     ///
     /// - Parameters:
     ///   - name: empty for a cookie without one.

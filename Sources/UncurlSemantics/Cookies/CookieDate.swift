@@ -1,9 +1,9 @@
 internal import UncurlHTTP1
 
 /// Dates in cookies, which servers write in many forms: tokens in any order, as RFC 6265bis §5.1.1 reads them.
-public enum CookieDate {
-    /// Returns the date in seconds since 1970; nil for text that is no date.
-    public static func parse(_ text: String) -> Double? {
+extension Cookie {
+    /// Returns a cookie's date in seconds since 1970; nil for text that is no date.
+    public static func date(_ text: String) -> Double? {
         var time: Time?
         var day: Int?
         var month: Int?
@@ -20,11 +20,13 @@ public enum CookieDate {
                 year = found
             }
         }
-        guard let time, let day, let month, var year, time.isOfDay else { return nil }
+        guard let time, let day, let month, var year, time.hours < 24, time.minutes < 60, time.seconds < 60 else {
+            return nil
+        }
         if (70...99).contains(year) { year += 1900 }
         if (0...69).contains(year) { year += 2000 }
         guard year >= 1601, let date = CivilDate(year: year, month: month, day: day) else { return nil }
-        return Double(date.daysSince1970 * 86_400 + Int64(time.seconds))
+        return Double(date.daysSince1970 * 86_400 + Int64(time.hours * 3600 + time.minutes * 60 + time.seconds))
     }
 
     /// delimiter = %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E
@@ -36,15 +38,7 @@ public enum CookieDate {
     }
 
     /// The first token in the form of a time is the time, even if it is none of a day.
-    private struct Time {
-        let hours: Int
-        let minutes: Int
-        let rest: Int
-
-        var isOfDay: Bool { hours < 24 && minutes < 60 && rest < 60 }
-
-        var seconds: Int { hours * 3600 + minutes * 60 + rest }
-    }
+    private typealias Time = (hours: Int, minutes: Int, seconds: Int)
 
     /// time = hms-time [ non-digit *OCTET ], each field of one or two digits.
     private static func time(_ token: Substring.UTF8View) -> Time? {
@@ -53,7 +47,7 @@ public enum CookieDate {
             let minutes = number(fields[1], 1...2), let seconds = number(fields[2], 1...2),
             isAllDigits(fields[0]), isAllDigits(fields[1])
         else { return nil }
-        return Time(hours: hours, minutes: minutes, rest: seconds)
+        return (hours, minutes, seconds)
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -35,17 +35,9 @@ public struct CookieJar: Sendable {
     public static let maximumHeader = 8190
 
     /// An entry with its cookie's key, which is made once, since a name may be long.
-    private struct Item {
-        var entry: Entry
-        let key: Cookie.Key
+    private typealias Item = (entry: Entry, key: Cookie.Key)
 
-        init(_ entry: Entry) {
-            self.entry = entry
-            key = entry.cookie.key
-        }
-    }
-
-    /// The entries by ``OctetHash`` of their domains, so that a host's parents are found without making strings of
+    /// The entries by the hash of their domains, so that a host's parents are found without making strings of
     /// them. Domains with the same hash share an array; every match compares the domain itself.
     private var entries: [UInt64: [Item]] = [:]
     /// The keys of secure cookies by the hash of their names.
@@ -57,6 +49,7 @@ public struct CookieJar: Sendable {
     public private(set) var changes: Set<Cookie.Key> = []
     /// Whether ``changes`` are recorded.
     public let recordsChanges: Bool
+    /// The beginning of each hash. It is random: otherwise a server could choose domains whose hashes are all equal.
     private let seed = UInt64.random(in: .min ... .max)
 
     /// Makes an empty jar.
@@ -73,12 +66,12 @@ public struct CookieJar: Sendable {
     public mutating func take(for scope: CookieScope, isSameSite: Bool, now: Double) -> [Entry] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
-        var hash = OctetHash(seed)
+        var hash = seed
         for octet in scope.host.utf8.reversed() {
-            if octet == UInt8(ascii: ".") { touch(hash.value, scope, isSameSite, now, &found) }
-            hash.add(octet)
+            if octet == UInt8(ascii: ".") { touch(hash, scope, isSameSite, now, &found) }
+            hash = Self.hash(hash, octet)
         }
-        touch(hash.value, scope, isSameSite, now, &found)
+        touch(hash, scope, isSameSite, now, &found)
         if found.count > 1 {
             found.sort {
                 let (left, right) = ($0.cookie.path.utf8.count, $1.cookie.path.utf8.count)
@@ -140,7 +133,7 @@ public struct CookieJar: Sendable {
     @discardableResult
     public mutating func set(_ cookie: Cookie, creation: Double, now: Double) -> Bool {
         guard !cookie.isExpired(at: now) else { return remove(cookie.key) }
-        var item = Item(Entry(cookie: cookie, creation: creation, lastAccess: now))
+        var item: Item = (Entry(cookie: cookie, creation: creation, lastAccess: now), cookie.key)
         let hash = hash(cookie.domain)
         guard let place = entries[hash]?.firstIndex(where: { $0.key == item.key }), let old = entries[hash]?[place]
         else {
@@ -293,7 +286,7 @@ public struct CookieJar: Sendable {
         removeAll { $0.cookie.isPersistent && !mine.contains($0.cookie.key) }
         for entry in others where !mine.contains(entry.cookie.key) && !entry.cookie.isExpired(at: now) {
             remove(entry.cookie.key)
-            append(Item(entry))
+            append((entry, entry.cookie.key))
         }
         changes = recorded
         return before != Set(all(at: now).map(\.cookie))
@@ -313,23 +306,12 @@ public struct CookieJar: Sendable {
     }
 
     private func hash(_ text: String) -> UInt64 {
-        var hash = OctetHash(seed)
-        for octet in text.utf8.reversed() { hash.add(octet) }
-        return hash.value
-    }
-}
-
-/// A hash over octets from the last to the first (FNV-1a): on its way through a host it has the hash of every parent
-/// domain.
-private struct OctetHash {
-    private(set) var value: UInt64
-
-    /// - Parameter seed: a random number; otherwise a server could choose domains whose hashes are all equal.
-    init(_ seed: UInt64) {
-        value = seed ^ 0xCBF2_9CE4_8422_2325
+        text.utf8.reversed().reduce(seed, Self.hash)
     }
 
-    mutating func add(_ octet: UInt8) {
-        value = (value ^ UInt64(octet)) &* 0x0000_0100_0000_01B3
+    /// A hash over octets from the last to the first (FNV-1a): on its way through a host it has the hash of every
+    /// parent domain.
+    private static func hash(_ value: UInt64, _ octet: UInt8) -> UInt64 {
+        (value ^ UInt64(octet)) &* 0x0000_0100_0000_01B3
     }
 }

@@ -1,7 +1,8 @@
 internal import UncurlHTTP1
 
 /// One Set-Cookie field, read by RFC 6265bis §5.6: nearly everything is a cookie, attributes that make no sense are
-/// ignored, and the last of several counts. ``CookieAdmission`` decides whether it is stored.
+/// ignored, and the last of several counts. ``Cookie/admitted(from:isSameSite:suffixes:)`` decides whether it is
+/// stored.
 public struct SetCookieLine: Sendable {
     /// The name; empty for a cookie that is all value.
     public var name: String { didSet { pair = nil } }
@@ -65,12 +66,12 @@ public struct SetCookieLine: Sendable {
             if let attribute = Self.text(name).ascii?.lowercased() { take(attribute, Self.text(value)) }
         }
         // §5.7: the prefix requires the attribute, even where the default path is the same.
-        guard path != nil || !CookieAdmission.hasPrefix("__host-", name) else { return nil }
+        guard path != nil || !Cookie.hasPrefix("__host-", name) else { return nil }
     }
 
     private mutating func take(_ attribute: String, _ value: String) {
         switch attribute {
-        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "expires": expires = Cookie.date(value) ?? expires
         case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
         case "domain": domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
         case "path": path = value.hasPrefix("/") ? value : nil
@@ -111,7 +112,7 @@ public struct SetCookieLine: Sendable {
     /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
         // An address has no hosts below it, so the cookie is for that host alone.
-        let isHostOnly = domain.isEmpty || HostText.isAddress(domain)
+        let isHostOnly = domain.isEmpty || CookieScope.isAddress(domain)
         var cookie = Cookie(
             name: name,
             value: value,
@@ -136,22 +137,16 @@ public struct SetCookieLine: Sendable {
 }
 
 /// Whether a server may store a cookie (RFC 6265bis §5.7), without regard to what the jar holds.
-public enum CookieAdmission {
-    /// Returns the cookie to store, changed where the rules say so; nil if it is refused.
+extension Cookie {
+    /// Returns the cookie of a Set-Cookie line as it is stored, changed where the rules say so; nil if it is refused.
     ///
     /// - Parameters:
-    ///   - cookie: the cookie of a Set-Cookie line.
     ///   - scope: the scope of the request whose answer set the cookie.
     ///   - isSameSite: whether that request was caused by its own site (RFC 6265bis §5.2).
     ///   - suffixes: the domains for which no host below them may set cookies.
-    public static func admit(
-        _ cookie: Cookie,
-        from scope: CookieScope,
-        isSameSite: Bool,
-        suffixes: PublicSuffixes = .list
-    ) -> Cookie? {
-        var cookie = cookie
-        guard hasSafeName(cookie), !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
+    public func admitted(from scope: CookieScope, isSameSite: Bool, suffixes: PublicSuffixes = .list) -> Cookie? {
+        var cookie = self
+        guard hasSafeName, !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
         else { return nil }
         if !cookie.isHostOnly, !scope.isAddress, suffixes.contains(cookie.domain) {
             // A public suffix may set cookies for itself, but not for names below it.
@@ -163,25 +158,72 @@ public enum CookieAdmission {
         case .strict, .lax: if !isSameSite { return nil }
         case .none?, nil: break
         }
-        return fulfilsPrefix(cookie) ? cookie : nil
+        return cookie.fulfilsPrefix ? cookie : nil
     }
 
     /// Whether the name does not pretend to have a prefix. A cookie without a name is sent as its value alone, which a
     /// server would read as name and value.
-    private static func hasSafeName(_ cookie: Cookie) -> Bool {
-        guard !Cookie.holdsControls(cookie.name), !Cookie.holdsControls(cookie.value) else { return false }
-        return !cookie.name.isEmpty || !(hasPrefix("__secure-", cookie.value) || hasPrefix("__host-", cookie.value))
+    private var hasSafeName: Bool {
+        guard !Cookie.holdsControls(name), !Cookie.holdsControls(value) else { return false }
+        return !name.isEmpty || !(Cookie.hasPrefix("__secure-", value) || Cookie.hasPrefix("__host-", value))
     }
 
     /// Whether the cookie is as the prefix of its name says (§4.1.3). Case does not matter: servers ignore it.
-    private static func fulfilsPrefix(_ cookie: Cookie) -> Bool {
-        if hasPrefix("__secure-", cookie.name) { return cookie.isSecure }
-        if hasPrefix("__host-", cookie.name) { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }
+    private var fulfilsPrefix: Bool {
+        if Cookie.hasPrefix("__secure-", name) { return isSecure }
+        if Cookie.hasPrefix("__host-", name) { return isSecure && isHostOnly && path == "/" }
         return true
     }
 
     static func hasPrefix(_ prefix: String, _ text: String) -> Bool {
         text.utf8.count >= prefix.utf8.count
             && zip(text.utf8, prefix.utf8).allSatisfy { $0.lowercasedASCII == $1 }
+    }
+}
+
+/// Several Set-Cookie fields that were joined with commas or line feeds, as a dictionary of fields has to join them. A
+/// comma in a date does not separate two fields: after one that does, a token and an equals sign follow.
+extension SetCookieLine {
+    /// Returns the lines that were joined to this text, in their order, without blank ones.
+    public static func split(_ text: String) -> [String] {
+        text.utf8.split { $0 == 0x0A || $0 == 0x0D }.flatMap { splitAtCommas(Array($0)) }
+    }
+
+    private static func splitAtCommas(_ octets: [UInt8]) -> [String] {
+        var lines: [String] = []
+        var start = 0
+        var position = 0
+        while position < octets.count {
+            switch octets[position] {
+            case UInt8(ascii: ",") where beginsCookie(octets, position + 1):
+                lines.append(String(decoding: octets[start..<position], as: UTF8.self))
+                position += 1
+                start = position
+            case UInt8(ascii: "="):
+                position = endOfQuoted(octets, position + 1)
+            default:
+                position += 1
+            }
+        }
+        lines.append(String(decoding: octets[start...], as: UTF8.self))
+        return lines.filter { line in !line.utf8.allSatisfy(\.isBlankOctet) }
+    }
+
+    private static func beginsCookie(_ octets: [UInt8], _ start: Int) -> Bool {
+        let rest = octets[start...].drop(while: \.isBlankOctet)
+        let afterName = rest.drop(while: \.isTokenOctet)
+        return afterName.startIndex > rest.startIndex
+            && afterName.first { !$0.isBlankOctet } == UInt8(ascii: "=")
+    }
+
+    /// Returns the end of a quoted value. It may hold commas if its closing quote comes before the next semicolon, and
+    /// a comma, a semicolon or nothing follows.
+    private static func endOfQuoted(_ octets: [UInt8], _ start: Int) -> Int {
+        guard start < octets.count, octets[start] == UInt8(ascii: "\""),
+            let end = octets[(start + 1)...].firstIndex(of: UInt8(ascii: "\""))
+        else { return start }
+        let next = octets[(end + 1)...].first { !$0.isBlankOctet }
+        let isEnd = next == nil || next == UInt8(ascii: ";") || next == UInt8(ascii: ",")
+        return isEnd && !octets[start..<end].contains(UInt8(ascii: ";")) ? end + 1 : start
     }
 }

@@ -3,17 +3,20 @@ internal import UncurlHTTP1
 /// Whether a server's answer is the rest of what is on disk (RFC 9110 §14, §15.3.7). Any doubt starts the download
 /// over: a file of two halves is worse than a second transfer.
 public enum ResumeRule {
-    /// What to do with an answer.
-    public enum Decision: Equatable {
-        /// Append it: it is the rest, from the next byte on.
-        case append(total: Int64)
-        /// Start over with this answer: it is the whole.
-        case restart
-        /// Send the request again, for the whole: this answer is of no use.
-        case askAgain
+    /// Where the content of an answer is written, if it goes to a file.
+    public enum Placement: Hashable, Sendable {
+        /// At the beginning of a new file.
+        case whole
+        /// At the beginning of a new file; what an earlier download has left is of no use, and is removed.
+        case wholeInsteadOfRest
+        /// After what an earlier download has left.
+        ///
+        /// - `total`: the length of the whole, in octets.
+        case rest(total: Int64)
     }
 
-    /// Decides what to do with an answer.
+    /// Returns where the content of an answer belongs. Nil for an answer that is of no use: the request is sent again,
+    /// for the whole.
     ///
     /// - Parameters:
     ///   - status: the response's status.
@@ -35,25 +38,25 @@ public enum ResumeRule {
         validator: String,
         received: Int64,
         expected: Int64
-    ) -> Decision {
+    ) -> Placement? {
         // What is on disk is not coded, and a request for a range has its answer's content as it comes.
         let isCoded = contentCoding.map { $0.ascii?.lowercased() != "identity" } ?? false
         switch status {
-        case 200..<300 where isCoded: return .askAgain
+        case 200..<300 where isCoded: return nil
         case 206:
-            guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return .askAgain }
+            guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return nil }
             guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else {
-                return .askAgain
+                return nil
             }
-            guard contentLength < 0 || contentLength == total - received else { return .askAgain }
+            guard contentLength < 0 || contentLength == total - received else { return nil }
             // A server that has ignored If-Range still says what it sends.
-            guard mayBeOfContent(validator, entityTag, lastModified) else { return .askAgain }
-            return .append(total: total)
+            guard mayBeOfContent(validator, entityTag, lastModified) else { return nil }
+            return .rest(total: total)
         case 416:
             // The server has fewer bytes than are on disk and has ignored If-Range: this is other content.
-            return .askAgain
+            return nil
         default:
-            return .restart
+            return .wholeInsteadOfRest
         }
     }
 

@@ -133,3 +133,10 @@ public struct URIReference: Hashable, Sendable {
         byte.isPathOrQueryOctet && !(isPath && byte == UInt8(ascii: "?"))
     }
 }
+
+extension UInt8 {
+    /// The octet, with an upper-case ASCII letter in lower case.
+    var lowercasedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+}

@@ -27,7 +27,7 @@ struct CachedResponseMakingTests {
         #expect(entry.record == CacheRecord(varying: varying, requested: 100, received: 101))
         #expect(entry.storagePolicy == .allowed)
         #expect(try received(fields(), .inMemory).storagePolicy == .allowedInMemoryOnly)
-        #expect(try received(fields(), .forbidden).storagePolicy == .notAllowed)
+        #expect(try received(fields(), .none).storagePolicy == .notAllowed)
     }
 
     @Test("a response without Date is kept with the time at which it came (RFC 9110 §6.6.1)")
@@ -52,7 +52,7 @@ struct CachedResponseMakingTests {
         let entry = try received(fields(("ETag", "\"a\""), ("X-Old", "1")))
         let old = try #require(entry.exchange)
         let news = fields(("ETag", "\"a\""), ("X-New", "1"))
-        let fresh = try #require(CacheValidation.freshened(old, by: news, requested: 5, received: 6))
+        let fresh = try #require(CacheRule.freshened(old, by: news, requested: 5, received: 6))
         let new = entry.updated(fresh, for: fields(), .usual)
         let response = try #require(new.response as? HTTPURLResponse)
         #expect(new.data == entry.data && response.statusCode == 200)

@@ -39,9 +39,9 @@ struct CookiePropertyTests {
         for step in 0..<2_000 {
             let now = Double(step)
             let scope = scopes.randomElement(using: &random) ?? scopes[0]
-            for line in FoldedSetCookie.split(line(&random)) {
+            for line in SetCookieLine.split(line(&random)) {
                 guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
-                    let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true),
+                    let admitted = cookie.admitted(from: scope, isSameSite: true),
                     scope.isSecure || !jar.overlaysSecure(admitted)
                 else { continue }
                 jar.set(admitted, creation: now, now: now)

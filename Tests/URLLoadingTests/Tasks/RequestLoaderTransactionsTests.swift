@@ -70,7 +70,7 @@ struct RequestLoaderTransactionsTests {
         let (data, response) = try await session.data(from: url(server.url("/")), delegate: Recorder(Self.answers))
         #expect((response as? HTTPURLResponse)?.statusCode == 401 && data == Data("no".utf8))
         let asked = String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "\r\n\r\n").count - 1
-        #expect(asked == ChallengeRule.answerLimit + 1)
+        #expect(asked == ChallengeQuestion.answerLimit + 1)
     }
 
     @Test("a function that waits returns after its delegate has been told all, metrics included")

@@ -85,8 +85,8 @@ extension Step.Storage {
     fileprivate var words: String {
         switch self {
         case .none: "only"
-        case .store(.everywhere): "and store"
-        case .store: "and keep"
+        case .everywhere: "and store"
+        case .inMemory: "and keep"
         case .compare: "and compare"
         }
     }
@@ -204,7 +204,7 @@ struct AnswerChallengeTests {
     @Test("three refused answers are enough: the fourth challenge is the answer")
     func refused() throws {
         var rig = MachineRig()
-        for failures in 0..<ChallengeRule.attemptLimit {
+        for failures in 0..<ChallengeQuestion.attemptLimit {
             let space = try send(&rig)?.space
             let step = rig.receive(401, Self.basic, authorized: space).step
             #expect(step.words == "ask basic \(failures)")
@@ -220,7 +220,7 @@ struct AnswerChallengeTests {
         let asked = try question(rig.receive(401, Self.digest).step)
         _ = rig.machine.reply(.credentials(Self.user), to: asked, url: rig.url)
         let stale = fields(("WWW-Authenticate", #"Digest realm="r", nonce="m", qop="auth", stale=true"#))
-        for _ in 1..<ChallengeRule.answerLimit {
+        for _ in 1..<ChallengeQuestion.answerLimit {
             let space = try send(&rig)?.space
             #expect(rig.receive(401, stale, authorized: space).step.words == "again")
         }
@@ -253,7 +253,7 @@ struct AnswerChallengeTests {
     func proxies() throws {
         var rig = MachineRig()
         let challenges = AuthenticationChallenge.all(in: Self.basic, "WWW-Authenticate")
-        let refusal = AnswerFailure.ProxyRefusal(challenges: challenges, host: "p", port: 3128, isSecure: false)
+        let refusal = ChallengeQuestion.all(ofProxy: challenges, host: "p", port: 3128, isSecure: false)
         let step = rig.machine.fail(AnswerFailure(proxy: refusal))
         let asked = try question(step)
         #expect(asked.space.host == "p" && asked.side == .proxy)
@@ -418,7 +418,7 @@ struct AnswerFailureTests {
     func streams() {
         func facts(sent: Bool, idempotent: Bool, reused: Bool = true) -> AnswerFailure {
             AnswerFailure(
-                stream: RetryRule.Facts(
+                stream: RetryRule(
                     reusedConnection: reused,
                     responseStarted: false,
                     peerClosed: true,

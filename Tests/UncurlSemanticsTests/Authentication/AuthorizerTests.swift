@@ -12,7 +12,7 @@ struct AuthorizerTests {
         _ line: String,
         at place: String = "http://h.example/dir/index.html"
     ) throws -> ChallengeQuestion {
-        let found = ChallengeRule.questions(
+        let found = ChallengeQuestion.all(
             status: 401,
             fields: fields(("WWW-Authenticate", line)),
             url: try url(place)
@@ -111,7 +111,9 @@ struct AuthorizationScopeTests {
         ]
     )
     func folders(asked: String, wanted: String, isCovered: Bool) throws {
-        #expect((AuthorizationScope.folder(of: try url(asked)).covers(try url(wanted)) != nil) == isCovered)
+        #expect(
+            (Authorizer.covered(of: try url(wanted), by: Authorizer.folder(of: try url(asked))) != nil) == isCovered
+        )
     }
 
     @Test(
@@ -123,15 +125,15 @@ struct AuthorizationScopeTests {
         ] as [(String?, String, Bool)]
     )
     func domains(list: String?, wanted: String, isCovered: Bool) throws {
-        let scope = AuthorizationScope.domain(list, try url("http://h/x/y"))
-        #expect((scope.covers(try url(wanted)) != nil) == isCovered)
+        let paths = Authorizer.domain(list, try url("http://h/x/y"))
+        #expect((Authorizer.covered(of: try url(wanted), by: paths) != nil) == isCovered)
     }
 
     @Test("a `domain` of more than 32 URLs, or of more than 8 KiB of paths, is the whole server")
     func longDomains() throws {
         let place = try url("http://h/x/y")
         func paths(_ count: Int, _ place: WebURL) -> [String] {
-            AuthorizationScope.domain((0..<count).map { "p\($0)" }.joined(separator: "  "), place).paths
+            Authorizer.domain((0..<count).map { "p\($0)" }.joined(separator: "  "), place)
         }
         #expect(paths(32, place) == (0..<32).map { "/x/p\($0)" })
         #expect(paths(33, place) == ["/"])
@@ -140,11 +142,9 @@ struct AuthorizationScopeTests {
         let long = try url("http://h/\(folder)/y")
         #expect(paths(8, long) == (0..<8).map { "/\(folder)/p\($0)" })
         #expect(paths(9, long) == ["/"])
-        #expect(
-            AuthorizationScope.domain("a", try url("http://h/\(String(repeating: "f/", count: 15_000))")).paths == ["/"]
-        )
+        #expect(Authorizer.domain("a", try url("http://h/\(String(repeating: "f/", count: 15_000))")) == ["/"])
         // URLs of other servers are not kept.
         let other = String(repeating: "o", count: 9000)
-        #expect(AuthorizationScope.domain("http://other/\(other) /a", place).paths == ["/a"])
+        #expect(Authorizer.domain("http://other/\(other) /a", place) == ["/a"])
     }
 }

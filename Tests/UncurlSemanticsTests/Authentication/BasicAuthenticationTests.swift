@@ -16,7 +16,7 @@ struct BasicAuthenticationTests {
         ]
     )
     func vectors(user: String, password: String, field: String) throws {
-        #expect(try BasicAuthentication.authorization(Credentials(user: user, password: password)) == field)
+        #expect(try Credentials(user: user, password: password).basicAuthorization() == field)
     }
 
     @Test("a colon in the name and controls in either are refused")
@@ -27,7 +27,7 @@ struct BasicAuthenticationTests {
         ]
         for (user, password, error) in cases {
             #expect(throws: error) {
-                try BasicAuthentication.authorization(Credentials(user: user, password: password))
+                try Credentials(user: user, password: password).basicAuthorization()
             }
         }
     }

@@ -14,7 +14,7 @@ struct ChallengeRuleTests {
     {
         var all = HTTPFields()
         for line in lines { try all.append("WWW-Authenticate", line) }
-        return ChallengeRule.questions(status: status, fields: all, url: try url(place))
+        return ChallengeQuestion.all(status: status, fields: all, url: try url(place))
     }
 
     private static let digest = #"Digest realm="r", nonce="n", qop="auth", algorithm="#
@@ -41,7 +41,7 @@ struct ChallengeRuleTests {
         let asked = try questions(basics, basics, "Negotiate", Self.digest + "MD5")
         #expect(asked.map(\.challenge.realm) == ["r"] + (0..<15).map { "r\($0)" })
         let proxy = AuthenticationChallenge.all(in: fields(("Proxy-Authenticate", basics)), "Proxy-Authenticate")
-        #expect(ChallengeRule.questions(ofProxy: proxy, host: "p", port: 3128, isSecure: false).count == 16)
+        #expect(ChallengeQuestion.all(ofProxy: proxy, host: "p", port: 3128, isSecure: false).count == 16)
     }
 
     @Test("schemes have the names that delegates know; a challenge of an unknown scheme asks no question")
@@ -83,7 +83,7 @@ struct ChallengeRuleTests {
             "Proxy-Authenticate"
         )
         let asked = try #require(
-            ChallengeRule.questions(ofProxy: challenges, host: "p", port: 3128, isSecure: false)
+            ChallengeQuestion.all(ofProxy: challenges, host: "p", port: 3128, isSecure: false)
                 .first
         )
         #expect(

@@ -6,7 +6,7 @@ import UncurlHTTP1
 @Suite("Invalidation")
 struct CacheInvalidationTests {
     private func urls(_ method: String, _ status: Int = 200, _ response: HTTPFields = fields()) throws -> [String] {
-        CacheInvalidation.urls(method: method, url: try url("http://h.example/a/b"), status: status, response: response)
+        CacheRule.invalidated(method: method, url: try url("http://h.example/a/b"), status: status, response: response)
             .map(\.text)
     }
 

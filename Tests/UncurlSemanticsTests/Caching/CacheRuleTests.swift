@@ -41,8 +41,8 @@ struct CacheRuleTests {
             let values = conditions.map { String(decoding: $0.value, as: UTF8.self) }
             return "validate \(values.joined(separator: " "))" + (mayServeStale ? " or stale" : "")
         case .load(let mayServeStale): return "load" + (mayServeStale ? " or stale" : "")
-        case .fail(.nothingStored): return "fail"
-        case .fail(.gatewayTimeout): return "504"
+        case .failNothingStored: return "fail"
+        case .answerGatewayTimeout: return "504"
         }
     }
 

@@ -13,7 +13,7 @@ struct CookieAdmissionTests {
         guard let scope = CookieScope(WebURL(url)), let line = SetCookieLine(line) else {
             return nil
         }
-        return CookieAdmission.admit(line.cookie(from: scope, now: 0), from: scope, isSameSite: isSameSite)
+        return line.cookie(from: scope, now: 0).admitted(from: scope, isSameSite: isSameSite)
     }
 
     @Test("a domain may be the host or a parent of it")

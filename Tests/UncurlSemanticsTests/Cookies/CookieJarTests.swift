@@ -18,7 +18,7 @@ struct CookieJarTests {
     private func keep(_ jar: inout CookieJar, _ line: String, _ url: String, _ now: Double) {
         let scope = scope(url)
         guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
-            let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true)
+            let admitted = cookie.admitted(from: scope, isSameSite: true)
         else { return }
         if scope.isSecure || !jar.overlaysSecure(admitted) { jar.set(admitted, creation: now, now: now) }
         jar.evict(after: admitted.domain, now: now)

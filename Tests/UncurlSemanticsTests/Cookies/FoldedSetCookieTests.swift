@@ -23,6 +23,6 @@ struct FoldedSetCookieTests {
         ] as [(String, [String])]
     )
     func split(text: String, lines: [String]) {
-        #expect(FoldedSetCookie.split(text) == lines)
+        #expect(SetCookieLine.split(text) == lines)
     }
 }

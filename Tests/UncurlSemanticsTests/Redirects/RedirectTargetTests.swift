@@ -9,7 +9,7 @@ struct RedirectTargetTests {
         _ location: String,
         _ base: String = "http://h.example/redir-rel/a/b?q=1#part"
     ) throws -> String? {
-        RedirectTarget.resolve(fields(("Location", location)), against: try url(base))?.text
+        RedirectRule.target(of: fields(("Location", location)), against: try url(base))?.text
     }
 
     @Test(
@@ -44,9 +44,9 @@ struct RedirectTargetTests {
     @Test("no Location and two that differ are no redirect; two that agree are one")
     func lines() throws {
         let base = try url("http://h.example/")
-        #expect(RedirectTarget.resolve(fields(), against: base) == nil)
-        #expect(RedirectTarget.resolve(fields(("Location", "/a"), ("location", "/b")), against: base) == nil)
-        let same = RedirectTarget.resolve(fields(("Location", "/a"), ("location", "/a")), against: base)
+        #expect(RedirectRule.target(of: fields(), against: base) == nil)
+        #expect(RedirectRule.target(of: fields(("Location", "/a"), ("location", "/b")), against: base) == nil)
+        let same = RedirectRule.target(of: fields(("Location", "/a"), ("location", "/a")), against: base)
         #expect(same?.text == "http://h.example/a")
     }
 
@@ -60,7 +60,7 @@ struct RedirectTargetTests {
             ("/x", "http://me:secret@h.example/x"), ("//h.example/x", "http://h.example/x"),
             ("http://h.example/x", "http://h.example/x"),
         ] {
-            #expect(RedirectTarget.resolve(fields(("Location", location)), against: base)?.text == target)
+            #expect(RedirectRule.target(of: fields(("Location", location)), against: base)?.text == target)
         }
     }
 
@@ -68,7 +68,7 @@ struct RedirectTargetTests {
     func encoding() throws {
         let base = try url("http://h.example/")
         let octets = Array("/a b/".utf8) + [0xE4, 0xFF] + Array("/%20%zz?q=<\"x\">&r=[1]".utf8)
-        let target = RedirectTarget.resolve(fields("Location", octets: octets), against: base)
+        let target = RedirectRule.target(of: fields("Location", octets: octets), against: base)
         #expect(target?.text == "http://h.example/a%20b/%E4%FF/%20%25zz?q=%3C%22x%22%3E&r=%5B1%5D")
     }
 

@@ -2,12 +2,13 @@ public import UncurlHTTP1
 
 /// One way to answer a 401 or a 407.
 public struct ChallengeQuestion: Hashable, Sendable {
-    /// Whether a server or a proxy asks.
-    public let side: ChallengeAuthenticator.Side
     /// The challenge.
     public let challenge: AuthenticationChallenge
     /// The space for which the user and the store of credentials are asked.
     public let space: ProtectionSpace
+
+    /// Whether a server or a proxy asks.
+    public var side: ChallengeAuthenticator.Side { space.side }
 
     /// Whether a user name and a password can answer it. The user is also asked about methods that need an operating
     /// system's help, since a user may want to know of them, but no credential answers them.
@@ -21,7 +22,7 @@ public struct ChallengeQuestion: Hashable, Sendable {
 }
 
 /// The questions that a response asks, and their order (RFC 9110 §11, RFC 7616, RFC 7617).
-public enum ChallengeRule {
+extension ChallengeQuestion {
     /// How many answers to one request may be refused: people mistype, and programs repeat themselves.
     public static let attemptLimit = 3
 
@@ -36,24 +37,10 @@ public enum ChallengeRule {
     /// that cannot be answered. Among equals the server's order counts (RFC 7616 §3.7). A repeated challenge is one
     /// question, and only the first 16 questions are asked. Empty for another status, and if every scheme is unknown
     /// (such as `Bearer`): then the response is the answer, and the user is not asked.
-    public static func questions(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
+    public static func all(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
         guard status == ChallengeAuthenticator.Side.origin.status, let origin = url.origin else { return [] }
-        return sorted(AuthenticationChallenge.all(in: fields, ChallengeAuthenticator.Side.origin.challengeField)) {
-            challenge,
-            scheme in
-            ChallengeQuestion(
-                side: .origin,
-                challenge: challenge,
-                space: ProtectionSpace(
-                    host: origin.host,
-                    port: origin.port,
-                    side: .origin,
-                    isSecure: origin.isSecure,
-                    realm: challenge.realm,
-                    scheme: scheme
-                )
-            )
-        }
+        let challenges = AuthenticationChallenge.all(in: fields, ChallengeAuthenticator.Side.origin.challengeField)
+        return all(challenges, .origin, host: origin.host, port: origin.port, isSecure: origin.isSecure)
     }
 
     /// Returns the same for the challenges of a proxy.
@@ -63,35 +50,34 @@ public enum ChallengeRule {
     ///   - host: the proxy's host.
     ///   - port: the proxy's port.
     ///   - isSecure: whether the request was for https, which goes through the proxy in a tunnel.
-    public static func questions(
+    public static func all(
         ofProxy challenges: [AuthenticationChallenge],
         host: String,
         port: Int,
         isSecure: Bool
     ) -> [ChallengeQuestion] {
-        sorted(challenges) { challenge, scheme in
-            ChallengeQuestion(
-                side: .proxy,
-                challenge: challenge,
-                space: ProtectionSpace(
+        all(challenges, .proxy, host: host, port: port, isSecure: isSecure)
+    }
+
+    private static func all(
+        _ challenges: [AuthenticationChallenge],
+        _ side: ChallengeAuthenticator.Side,
+        host: String,
+        port: Int,
+        isSecure: Bool
+    ) -> [ChallengeQuestion] {
+        let ranked = challenges.enumerated().compactMap { place, challenge in
+            AuthenticationScheme(rawValue: challenge.scheme).map { scheme in
+                let space = ProtectionSpace(
                     host: host,
                     port: port,
-                    side: .proxy,
+                    side: side,
                     isSecure: isSecure,
                     realm: challenge.realm,
                     scheme: scheme
                 )
-            )
-        }
-    }
-
-    private static func sorted(
-        _ challenges: [AuthenticationChallenge],
-        _ make: (AuthenticationChallenge, AuthenticationScheme) -> ChallengeQuestion
-    ) -> [ChallengeQuestion] {
-        let ranked = challenges.enumerated().compactMap { place, challenge in
-            AuthenticationScheme(rawValue: challenge.scheme).map {
-                (rank: rank(challenge), place: place, question: make(challenge, $0))
+                let question = ChallengeQuestion(challenge: challenge, space: space)
+                return (rank: rank(challenge), place: place, question: question)
             }
         }
         var questions: [ChallengeQuestion] = []
