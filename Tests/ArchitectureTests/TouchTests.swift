@@ -60,13 +60,13 @@ struct TouchTests {
             names:
                 #"willPerform(HTTP)?Redirection|\.redirect\b|\.redirected\b|askToFollow|proposeRedirect|RedirectBehavior"#,
             rooms: sessionRooms.union(["UncurlSemantics"]),
-            files: 8
+            files: 7
         ),
         Thing(
             testDescription: "a kind of content: parts, one after another",
             names: #"\.parts\b|case parts|\[Content\]"#,
             rooms: sessionRooms.union(["UncurlEngine", "fetch"]),
-            files: 20
+            files: 5
         ),
         Thing(
             testDescription: "a setting of a session",
@@ -105,10 +105,10 @@ struct TouchTests {
                 return !rest.isEmpty && !rest.hasPrefix("//")
             }
         }
-        #expect(types <= 1_637)
-        #expect(SourceTree.sources.count <= 788)
-        #expect(lines <= 106_187)
-        #expect(code <= 78_683)
+        #expect(types <= 1_378)
+        #expect(SourceTree.sources.count <= 518)
+        #expect(lines <= 102_232)
+        #expect(code <= 75_111)
     }
 
     private func matches(_ expression: String, in text: String) -> Int {

@@ -6,11 +6,11 @@
 extension Reader {
     static let messages = [
         Reader("set-cookie", of: "UncurlSemantics/Cookies/SetCookieLine", text: setCookie),
-        Reader("cookie-date", of: "UncurlSemantics/Cookies/CookieDate", text: { _ = Cookie.date($0) }),
+        Reader("cookie-date", of: "UncurlSemantics/Cookies/SetCookieLine", text: { _ = Cookie.date($0) }),
         Reader("http-date", of: "UncurlHTTP1/Fields/HTTPDate") { octets in
             for now in [0, 1_700_000_000] as [Int64] { _ = HTTPDate.parse(octets.span, now: now) }
         },
-        Reader("challenges", of: "UncurlSemantics/Authentication/ChallengeParser", text: challenges),
+        Reader("challenges", of: "UncurlSemantics/Authentication/AuthenticationChallenge", text: challenges),
         Reader("cache-control", of: "UncurlSemantics/Caching/CacheControl", text: cacheControl),
         Reader("content-range", of: "UncurlSemantics/Resumption/ResumeRule", text: contentRange),
         Reader(

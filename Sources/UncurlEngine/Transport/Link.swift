@@ -217,3 +217,131 @@ struct Link: ~Copyable {
         isSuspended = false
     }
 }
+
+/// The transport of a connection: the socket, and TLS around it if there is any. It takes and returns plaintext, as
+/// HTTP sees it.
+struct Transport: ~Copyable {
+    let socket: Socket
+    /// The innermost layer; nil without TLS.
+    private(set) var secure: TLSLayer?
+
+    init(_ socket: consuming Socket) {
+        self.socket = socket
+        secure = nil
+    }
+
+    /// Puts TLS around what there was: from now on everything goes through `layer`.
+    mutating func wrap(in layer: TLSLayer) { secure = layer }
+
+    /// Returns how many bytes were sent, or nil if none were for lack of room. With TLS, bytes count once all their
+    /// ciphertext was sent; until then the caller calls again with the same bytes.
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
+        if let secure { return try secure.write(first, second, to: socket) }
+        if second.isEmpty { return try socket.write(first) }
+        return try socket.write(first, second)
+    }
+
+    /// Reads raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
+    func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
+        try socket.read(into: buffer, atMost: limit)
+    }
+
+    /// Sends what TLS itself has to send: alerts, answers to key updates. What the kernel does not take waits, and
+    /// ``hasUnsent`` is true.
+    func flush() throws(Errno) { _ = try secure?.flush(to: socket) }
+
+    /// Whether ciphertext waits for room in the socket.
+    var hasUnsent: Bool { secure?.hasUnsent ?? false }
+
+    /// How much plaintext has ciphertext of which a part was sent: the peer may have read it.
+    var owed: Int { secure?.owed ?? 0 }
+
+    /// Sends close_notify before a regular end: one attempt, without waiting for the peer's.
+    func sayGoodbye() {
+        guard let secure else { return }
+        secure.close()
+        try? flush()
+    }
+}
+
+/// The bytes that the kernel has not taken yet, in order. Pieces are shared arrays: nothing is copied.
+struct SendQueue {
+    /// The result of one flush: how many bytes were sent, how many of them are content, and whether the queue is empty.
+    typealias Progress = (bytes: Int, content: Int, finished: Bool)
+
+    /// How many places of sent pieces are kept, until they are worth moving the others.
+    private static let mostGone = 64
+
+    /// Content counts as progress of the request's content; heads and chunk framing do not.
+    private var pieces: [(bytes: [UInt8], isContent: Bool)] = []
+    private var next = 0
+    /// How much of the first piece has been sent.
+    private var sent = 0
+
+    /// How many places the storage has, those of sent pieces included.
+    var places: Int { pieces.count }
+    var isEmpty: Bool { next == pieces.count }
+
+    mutating func append(_ bytes: [UInt8], isContent: Bool) {
+        guard !bytes.isEmpty else { return }
+        pieces.append((bytes, isContent))
+    }
+
+    /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
+    mutating func skip(_ count: Int) { _ = advance(count) }
+
+    /// Sends until the queue is empty, `write` takes nothing more, or `limit` bytes were sent. Pieces are sent in
+    /// pairs, so that a head and a small body share a call and a packet.
+    mutating func flush(
+        atMost limit: Int = .max,
+        _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?
+    ) throws(Errno) -> Progress {
+        var progress: Progress = (0, 0, false)
+        while !isEmpty {
+            let first = pieces[next].bytes
+            let second = next + 1 < pieces.count ? pieces[next + 1].bytes : []
+            let room = limit - progress.bytes
+            guard room > 0 else { return progress }
+            let head = first.span.extracting(droppingFirst: sent).extracting(first: room)
+            let taken = try write(head, second.span.extracting(first: room - head.count))
+            guard let taken else { return progress }
+            progress.bytes += taken
+            progress.content += advance(taken)
+        }
+        progress.finished = true
+        return progress
+    }
+
+    mutating func removeAll() {
+        pieces = []
+        next = 0
+        sent = 0
+    }
+
+    /// Advances by `count` bytes. Returns how many of them were content.
+    private mutating func advance(_ count: Int) -> Int {
+        var left = count
+        var content = 0
+        while left > 0, next < pieces.count {
+            let piece = pieces[next]
+            let step = min(left, piece.bytes.count - sent)
+            left -= step
+            sent += step
+            if piece.isContent { content += step }
+            if sent == piece.bytes.count {
+                pieces[next] = ([], false)
+                next += 1
+                sent = 0
+            }
+        }
+        if next == pieces.count {
+            pieces.removeAll(keepingCapacity: true)
+            next = 0
+        } else if next >= SendQueue.mostGone, next * 2 > pieces.count {
+            // A writer that is always ahead of the socket never sees the queue empty.
+            pieces.removeFirst(next)
+            next = 0
+        }
+        return content
+    }
+}

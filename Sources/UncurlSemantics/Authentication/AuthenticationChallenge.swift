@@ -71,3 +71,109 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         return result
     }
 }
+
+/// Reads one line of challenges:
+///
+///     WWW-Authenticate = #challenge                                       RFC 9110 §11.6.1
+///     challenge        = auth-scheme [ 1*SP ( token68 / #auth-param ) ]   §11.3
+///     auth-param       = token BWS "=" BWS ( token / quoted-string )      §11.2
+///
+/// Commas separate both challenges and parameters: a token is a parameter's name if an equals sign and a value follow,
+/// and begins a challenge otherwise.
+struct ChallengeParser {
+    /// Schemes registered with IANA have up to a dozen parameters; a longer list is no challenge that can be answered.
+    private static let maximumParameters = 32
+
+    private var reader: FieldReader
+
+    static func parse(_ line: String) -> [AuthenticationChallenge] { parse(line.utf8) }
+
+    static func parse(_ line: some Sequence<UInt8>) -> [AuthenticationChallenge] {
+        var parser = ChallengeParser(reader: FieldReader(line))
+        return parser.challenges()
+    }
+
+    private mutating func challenges() -> [AuthenticationChallenge] {
+        var result: [AuthenticationChallenge] = []
+        while true {
+            skipSeparators()
+            guard let scheme = reader.token() else { return result }
+            var challenge = AuthenticationChallenge(scheme: Self.text(scheme).lowercased())
+            var isAmbiguous = false
+            guard finish(&challenge, &isAmbiguous) else { return result }
+            if !isAmbiguous { result.append(challenge) }
+        }
+    }
+
+    /// Reads what follows a scheme, up to the next one. Returns false if that is no challenge.
+    private mutating func finish(_ challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
+        let end = reader.position
+        if atEndOfElement() { return parameters(of: &challenge, &isAmbiguous) }
+        // Only blanks separate a scheme from what belongs to it.
+        guard reader.position > end else { return false }
+        if let token = token68() {
+            challenge.token68 = token
+            return true
+        }
+        return parameters(of: &challenge, &isAmbiguous)
+    }
+
+    private mutating func parameters(of challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
+        while true {
+            skipSeparators()
+            let start = reader.position
+            guard let name = reader.token() else { return reader.isAtEnd }
+            reader.skipBlanks()
+            guard reader.take(UInt8(ascii: "=")) else {
+                // This is no parameter, so it is the next scheme, which needs a comma before it.
+                reader.position = start
+                return isBehindComma(start)
+            }
+            reader.skipBlanks()
+            guard let value = value(), atEndOfElement() else { return false }
+            let isRepeated = challenge.take(value, for: Self.text(name).lowercased())
+            if isRepeated || challenge.parameters.count > Self.maximumParameters { isAmbiguous = true }
+        }
+    }
+
+    private mutating func skipSeparators() { reader.take { $0 == UInt8(ascii: ",") || $0.isBlankOctet } }
+
+    private func isBehindComma(_ start: Int) -> Bool {
+        reader.octets[..<start].last { !$0.isBlankOctet } == UInt8(ascii: ",")
+    }
+
+    private mutating func atEndOfElement() -> Bool {
+        reader.skipBlanks()
+        return reader.isAtEnd || reader.next == UInt8(ascii: ",")
+    }
+
+    /// RFC 9110 §11.2: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Takes nothing unless all of it
+    /// stands before the next comma.
+    private mutating func token68() -> String? {
+        let start = reader.position
+        guard !reader.take(while: { Self.isAlphanumeric($0) || "-._~+/".utf8.contains($0) }).isEmpty else { return nil }
+        reader.take { $0 == UInt8(ascii: "=") }
+        let end = reader.position
+        guard atEndOfElement() else {
+            reader.position = start
+            return nil
+        }
+        return Self.text(reader.octets[start..<end])
+    }
+
+    private mutating func value() -> [UInt8]? {
+        guard reader.next == UInt8(ascii: "\"") else { return reader.token().map { Array($0) } }
+        return reader.quotedString().flatMap { $0.isWhole ? $0.text : nil }
+    }
+
+    private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+}
