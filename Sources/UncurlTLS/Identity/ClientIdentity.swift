@@ -80,7 +80,7 @@ public struct ClientIdentity: Sendable {
     /// Makes one connection show the identity. Returns false if OpenSSL refuses it; the reason is then in its error
     /// queue.
     func install(in ssl: OpaquePointer?) -> Bool {
-        withIntermediates { unsafe SSL_use_cert_and_key(ssl, chain.first?.pointer, key.pointer, $0, 1) } == 1
+        unsafe withIntermediates { unsafe SSL_use_cert_and_key(ssl, chain.first?.pointer, key.pointer, $0, 1) } == 1
     }
 
     /// Makes the connections of a context show the identity.
@@ -88,7 +88,7 @@ public struct ClientIdentity: Sendable {
     /// - Parameter context: An `SSL_CTX`.
     func install(inContext context: OpaquePointer?) throws(TLSError) {
         ERR_clear_error()
-        let code = withIntermediates { stack in
+        let code = unsafe withIntermediates { stack in
             unsafe SSL_CTX_use_cert_and_key(context, chain.first?.pointer, key.pointer, stack, 1)
         }
         guard code == 1 else { throw .identity(.refused(OpenSSLErrors.take().text)) }
