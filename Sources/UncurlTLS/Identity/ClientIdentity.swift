@@ -94,7 +94,7 @@ public struct ClientIdentity: Sendable {
         guard code == 1 else { throw .identity(.refused(OpenSSLErrors.take().text)) }
     }
 
-    /// Calls `body` with the certificates after the identity's own, as a `STACK_OF(X509)` that lives as long as the call.
+    /// Calls `body` with the certificates after the identity's own, a `STACK_OF(X509)` that lives as long as the call.
     private func withIntermediates(_ body: (OpaquePointer?) -> CInt) -> CInt {
         let stack = CertificateStack()
         for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
