@@ -16,9 +16,7 @@ struct ConcurrencyTests {
     /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.
     private static let unchecked: [String: String] = [
         "Sources/UncurlReactor/Loop/EventLoop.swift":
-            "its fields are touched by its own thread alone; others reach the mailbox",
-        "Sources/UncurlReactor/Loop/EventLoopGroup.swift":
-            "the value is reachable on the loop's thread only, which is asked for",
+            "its fields are touched by its own thread alone; others reach the mailbox, and no value that is bound to it",
         "Sources/UncurlTestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
         "Sources/UncurlExtras/Activity/ActivityMonitor.swift": "a center's tokens are kept, never looked at",
         "Sources/UncurlTestKit/Stubs.swift": "a loading class's methods are called one after the other",

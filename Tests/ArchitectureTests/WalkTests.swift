@@ -125,7 +125,7 @@ struct WalkTests {
         ),
         Walk(
             "a Digest challenge",
-            ceiling: 23,
+            ceiling: 24,
             [
                 "UncurlEngine": """
                 Connection
@@ -136,7 +136,8 @@ struct WalkTests {
                 """,
                 "URLLoading": """
                 Answer Attempt CallbackQueue Course Delivery HeldLoad RequestLoader RequestPlanning
-                SessionEngine TaskEvent TaskLoader URLAuthenticationChallenge URLCredential URLCredentialStorage
+                SessionEngine TaskEvent TaskLoader URLAuthenticationChallenge URLCredential
+                URLCredentialStorage CredentialStore
                 URLProtectionSpace URLSessionTaskDelegate
                 """,
             ]
