@@ -20,11 +20,11 @@ internal import CUncurlOpenSSL
         case needsInput
         /// The roots are not loaded yet. Call again when ``TLSContext/trust`` has them.
         case needsRoots
-        /// A question of ``TLSConfiguration/TrustDecision/asks``. Call again after ``TLSSession/decide(_:)``. Before
+        /// A question of ``TLSConfiguration/asksAboutTrust``. Call again after ``TLSSession/decide(_:)``. Before
         /// the first byte, the question is about the server as a session to resume knows it. If the answer is a
         /// refusal, that session is not offered.
         case trust(PeerTrust)
-        /// A question of ``TLSConfiguration/IdentityDecision/asks``. Call again after ``TLSSession/present(_:)``.
+        /// A question of ``TLSConfiguration/asksAboutIdentity``. Call again after ``TLSSession/present(_:)``.
         /// Before the first byte, it is the request that the server had when a session to resume was made. With another
         /// answer than then, that session is not offered.
         case identity(IdentityRequest)
