@@ -19,15 +19,22 @@ public struct RequestDefaults: Sendable {
     public var timeoutInterval: TimeInterval?
     /// In seconds; see `URLRequest.connectTimeout`.
     public var connectTimeout: TimeInterval? {
-        get { terms.connectLimit }
-        set { terms.connectLimit = newValue }
+        get { terms?.connectLimit }
+        set {
+            terms = terms ?? TransferTerms()
+            terms?.connectLimit = newValue
+        }
     }
     /// In seconds; see `URLRequest.firstByteTimeout`.
     public var firstByteTimeout: TimeInterval? {
-        get { terms.firstByteLimit }
-        set { terms.firstByteLimit = newValue }
+        get { terms?.firstByteLimit }
+        set {
+            terms = terms ?? TransferTerms()
+            terms?.firstByteLimit = newValue
+        }
     }
-    private var terms = TransferTerms()
+    /// Nil for nearly every program, so that a request costs nothing here.
+    private var terms: TransferTerms?
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
     /// What the traffic is for.
@@ -87,7 +94,7 @@ public struct RequestDefaults: Sendable {
     func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
-        request.replaceTerms(by: terms)
+        if let terms { request.replaceTerms(by: terms) }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
