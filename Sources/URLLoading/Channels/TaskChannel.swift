@@ -26,7 +26,7 @@ protocol TaskWish: Sendable {
 protocol WishWorker<Wish>: AnyObject {
     associatedtype Wish: TaskWish
     func take(_ wish: Wish)
-    /// Withdraws the wish of that number, whose caller no longer waits for it.
+    /// Withdraws the wish of that number: its caller no longer waits for it.
     func takeBack(_ number: UInt64)
 }
 
@@ -168,7 +168,7 @@ final class TaskChannel<Wish: TaskWish>: Sendable {
         for answer in answers { answer.call() }
     }
 
-    /// The error of a wish whose caller no longer waits for it.
+    /// The error of a wish that its caller no longer waits for.
     var withdrawal: URLError { cancellation("the caller that waited for it was cancelled") }
 
     func cancellation(_ reason: String) -> URLError {

@@ -123,6 +123,6 @@ final class StreamContent: Sendable {
         return source.isUnread
     }
 
-    /// Whether the stream was opened, by whoever reads it.
+    /// Whether its reader has opened the stream.
     var isOpen: Bool { source.isOpen }
 }

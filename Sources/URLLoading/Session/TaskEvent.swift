@@ -1,8 +1,8 @@
 package import Foundation
 package import FoundationEssentials
 
-/// What happens to a task, as its load tells it. Delegates, hooks, monitors, logs, metrics and traces get the same
-/// value. What the program is asked is a ``TaskQuestion``.
+/// What happens to a task, as its load tells it. Delegates, hooks, monitors and logs get the same value. What the
+/// program is asked is a ``TaskQuestion``.
 package enum TaskEvent: Sendable {
     case created
     case waitsForConnectivity
@@ -10,13 +10,13 @@ package enum TaskEvent: Sendable {
     case redirected(Int?, to: URL?)
     /// The task sends another request: the answer to a challenge, the rest of an upload, or a retry after a failure.
     case sendsAgain
-    /// So much content was sent since the last call, and so much of so much (−1 if unknown) in all.
+    /// Content was sent: the bytes since the last call, the bytes so far, and the bytes expected (−1 if unknown).
     case sent(Int64, total: Int64, of: Int64)
     case informed(HTTPURLResponse)
     case becameDownload(URLSessionDownloadTask)
     case becameStream(URLSessionStreamTask)
     case content(Data)
-    /// So much decoded content has come, of so much (−1 if unknown), of an answer that is kept in memory.
+    /// Decoded content of an answer that is kept in memory: the bytes so far, and the bytes expected (−1 if unknown).
     case received(Int64, of: Int64)
     /// As ``sent(_:total:of:)``, for the file of a download.
     case written(Int64, total: Int64, of: Int64)
@@ -93,7 +93,7 @@ package struct TaskInterests: OptionSet, Sendable {
     package static let all = TaskInterests(rawValue: .max)
 }
 
-/// A question of a task's load to the program. What is released without an answer fails the task.
+/// A question of a task's load to the program. If it is released without an answer, the task fails.
 package enum TaskQuestion: Sendable {
     case begin(URLRequest, Answer<(URLSession.DelayedRequestDisposition, URLRequest?)>)
     /// Nil takes the redirect's own content as the answer.
@@ -123,8 +123,8 @@ package protocol TaskObserver: URLSessionTaskDelegate {
     /// after the task's end.
     func task(_ task: URLSessionTask, isRunning: Bool)
 
-    /// The object whose answers about certificates hold only for tasks with the same one; nil if the delegate answers
-    /// as its session does. Read for each request to an https server.
+    /// What it answers about certificates holds only for tasks with the same object; nil if the delegate answers as its
+    /// session does. Read for each request to an https server.
     var answerer: (any AnyObject & Sendable)? { get }
 
     /// Whether the delegate handles the ends of a background session's tasks. Other ends are kept, and reported again.

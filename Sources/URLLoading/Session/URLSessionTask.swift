@@ -318,7 +318,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 }
 
-/// A task whose answer is delivered as data.
+/// A task that delivers its answer as data.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 
 /// A data task that sends content: from memory, a file or a stream.
@@ -361,7 +361,7 @@ public let URLSessionDownloadTaskResumeData: String = NSURLSessionDownloadTaskRe
 /// Stands for a length that is not known.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
-/// A task whose content goes to a file.
+/// A task that writes its content to a file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     /// Ends the task as cancelled, and passes the data from which a later task can resume. It is nil if the server sent
     /// no validator for the content, or none of the content has come.
