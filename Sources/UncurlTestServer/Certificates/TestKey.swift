@@ -42,12 +42,8 @@ import UncurlText
     /// - Parameter publicKeyInfo: a SubjectPublicKeyInfo in DER.
     public init(publicKeyInfo: [UInt8]) throws(TestCertificateError) {
         if !isOpenSSLStarted { throw TestCertificateError(what: "key: the library does not start") }
-        let made = unsafe publicKeyInfo.withUnsafeBufferPointer { buffer in
-            var cursor = buffer.baseAddress
-            return unsafe d2i_PUBKEY(nil, &cursor, buffer.count)
-        }
         kind = .rsa(bits: 0)
-        unsafe pointer = try checked(made, "public key")
+        unsafe pointer = try checked(decoded(publicKeyInfo) { unsafe d2i_PUBKEY(nil, $0, $1) }, "public key")
     }
 
     deinit { unsafe EVP_PKEY_free(pointer) }

@@ -3,7 +3,7 @@ extension Routes {
     /// `/cache`: 304 to any validator; `/cache/n`: fresh for n seconds.
     static func cache(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         if let text = rest.first {
-            guard rest.count == 1, let age = Arguments.count(text, upTo: UInt64(UInt32.max)) else {
+            guard rest.count == 1, let age = number(text, upTo: UInt64(UInt32.max)) else {
                 return .bad("the age is a number of seconds")
             }
             return shown(request, []).with("Cache-Control", "public, max-age=\(age)")
@@ -42,8 +42,8 @@ extension Routes {
     /// `/range/n`: n octets of the repeated alphabet, as a whole or as one range.
     static func range(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
-        guard let total = Arguments.count(rest[0], upTo: Arguments.mostBytes) else {
-            return .bad("the length is a number from 0 to \(Arguments.mostBytes)")
+        guard let total = number(rest[0], upTo: mostBytes) else {
+            return .bad("the length is a number from 0 to \(mostBytes)")
         }
         let tag = "\"range\(total)\""
         let fields = [Pair(name: "ETag", value: tag), Pair(name: "Accept-Ranges", value: "bytes")]
@@ -75,10 +75,10 @@ extension Routes {
             .map { String(Substring($0)) }
         guard ends.count == 2 else { return nil }
         if ends[0].isEmpty {
-            guard let suffix = Arguments.count(ends[1], upTo: .max) else { return nil }
+            guard let suffix = number(ends[1], upTo: .max) else { return nil }
             return total - min(suffix, total)..<total
         }
-        guard let first = Arguments.count(ends[0], upTo: .max), let last = last(ends[1]), last >= first else {
+        guard let first = number(ends[0], upTo: .max), let last = last(ends[1]), last >= first else {
             return nil
         }
         return first < total ? first..<min(last, total - 1) + 1 : 0..<0

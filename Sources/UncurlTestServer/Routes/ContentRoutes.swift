@@ -2,16 +2,7 @@ import UncurlText
 
 /// Routes that answer with certain kinds of content.
 extension Routes {
-    static func gzip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        compressed(request, "gzipped", 31, "gzip")
-    }
-
-    /// Content in zlib's format, as RFC 9110 §8.4.1.2 defines it; with `?raw=1` the raw format that some servers send.
-    static func deflate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        compressed(request, "deflated", request.argument("raw") == "1" ? -15 : 15, "deflate")
-    }
-
-    private static func compressed(
+    static func compressed(
         _ request: RouteRequest,
         _ mark: String,
         _ windowBits: CInt,
@@ -29,15 +20,11 @@ extension Routes {
         return RouteResponse(200, type: "application/json", .bytes(bytes)).with("Content-Encoding", coding)
     }
 
-    static func encoding(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        rest == ["utf8"] ? .text(Samples.utf8, type: "text/html; charset=utf-8") : .notFound
-    }
-
     static func image(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         switch rest {
-        case ["png"]: RouteResponse(200, type: "image/png", .bytes(Samples.png))
-        case ["jpeg"]: RouteResponse(200, type: "image/jpeg", .bytes(Samples.jpeg))
-        case ["svg"]: .text(Samples.svg, type: "image/svg+xml")
+        case ["png"]: RouteResponse(200, type: "image/png", .bytes(png))
+        case ["jpeg"]: RouteResponse(200, type: "image/jpeg", .bytes(jpeg))
+        case ["svg"]: .text(svg, type: "image/svg+xml")
         default: .notFound
         }
     }
@@ -64,11 +51,11 @@ extension Routes {
 
     /// `/links/n/i`: a page with links to the n - 1 others.
     static func links(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard let count = Arguments.count(rest.first, upTo: Arguments.mostLinks), count > 0, rest.count <= 2 else {
-            return .bad("the links are a number from 1 to \(Arguments.mostLinks)")
+        guard let count = number(rest.first, upTo: mostLinks), count > 0, rest.count <= 2 else {
+            return .bad("the links are a number from 1 to \(mostLinks)")
         }
         guard rest.count == 2 else { return .redirect(302, to: "/links/\(count)/0") }
-        guard let own = Arguments.count(rest[1], upTo: count - 1) else { return .notFound }
+        guard let own = number(rest[1], upTo: count - 1) else { return .notFound }
         let links = (0..<count).map { $0 == own ? "\($0)" : "<a href='/links/\(count)/\($0)'>\($0)</a>" }
         let page = "<html><head><title>Links</title></head><body>\(links.joined(separator: " "))</body></html>"
         return .text(page, type: "text/html; charset=utf-8")
@@ -76,7 +63,7 @@ extension Routes {
 }
 
 /// The constant documents. They are small and free of others' rights.
-enum Samples {
+extension Routes {
     static let home = "Uncurl test server\n"
 
     static let html = """

@@ -12,11 +12,6 @@ extension Routes {
         }
     }
 
-    /// Answers 404 where `/basic-auth` answers 401, and so hides that it exists.
-    static func hiddenBasic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        check(request, rest) { .notFound }
-    }
-
     static func bearer(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let token = credentials("bearer", request), !token.isEmpty else {
@@ -25,7 +20,7 @@ extension Routes {
         return .json(["authenticated": .bool(true), "token": .string(token)])
     }
 
-    private static func check(
+    static func check(
         _ request: RouteRequest,
         _ rest: [String],
         orElse refuse: () -> RouteResponse

@@ -13,25 +13,9 @@ extension Routes {
         return .json(.object(common(request) + body(of: request)))
     }
 
-    static func anything(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        .json(everything(request))
-    }
-
     static func everything(_ request: RouteRequest) -> JSONTree {
         let method = ("method", JSONTree.string(request.method))
         return .object(common(request) + body(of: request) + [method])
-    }
-
-    static func headers(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        .json(["headers": headers(request)])
-    }
-
-    static func ip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        .json(["origin": .string(request.origin)])
-    }
-
-    static func userAgent(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        .json(["user-agent": request.field("user-agent").map { .string($0) } ?? .null])
     }
 
     /// Counts the bytes of a body and keeps none of them.

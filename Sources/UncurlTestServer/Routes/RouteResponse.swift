@@ -62,9 +62,8 @@ struct RouteResponse: Sendable {
     static let notFound = RouteResponse.text("no such route\n", status: 404)
 
     static func methodNotAllowed(_ allowed: [String]) -> RouteResponse {
-        var response = RouteResponse.text("this route answers \(allowed.joined(separator: ", "))\n", status: 405)
-        response.fields.append(Pair(name: "Allow", value: allowed.joined(separator: ", ")))
-        return response
+        let methods = allowed.joined(separator: ", ")
+        return RouteResponse.text("this route answers \(methods)\n", status: 405).with("Allow", methods)
     }
 
     static func redirect(_ status: Int, to location: String) -> RouteResponse {
@@ -74,17 +73,19 @@ struct RouteResponse: Sendable {
     /// The same with as much content as the argument `length` asks for.
     func withContent(_ request: RouteRequest) -> RouteResponse {
         guard let text = request.argument("length") else { return self }
-        guard let length = Arguments.count(text, upTo: Arguments.mostBytes) else {
-            return .bad("length is a number from 0 to \(Arguments.mostBytes)")
+        guard let length = Routes.number(text, upTo: Routes.mostBytes) else {
+            return .bad("length is a number from 0 to \(Routes.mostBytes)")
         }
-        var response = self
-        response.body = .generated(.random(length, seed: 0), .length(length))
-        return response
+        return with(\.body, .generated(.random(length, seed: 0), .length(length)))
     }
 
     func with(_ name: String, _ value: String) -> RouteResponse {
+        with(\.fields, fields + [Pair(name: name, value: value)])
+    }
+
+    func with<Property>(_ property: WritableKeyPath<RouteResponse, Property>, _ value: Property) -> RouteResponse {
         var response = self
-        response.fields.append(Pair(name: name, value: value))
+        response[keyPath: property] = value
         return response
     }
 }
@@ -100,31 +101,39 @@ struct BodyGenerator: Sendable {
         case end
     }
 
-    private enum Source: Sendable {
-        case random(PseudoRandom, left: UInt64, piece: Int)
-        case repeating([UInt8], left: UInt64)
-        case cyclic([UInt8], at: Int, left: UInt64)
-        case numbered(Range<UInt64>, @Sendable (UInt64) -> [UInt8])
-    }
-
-    private var source: Source
+    /// The numbers of the pieces that are still to be made.
+    private var numbers: Range<UInt64>
     /// The pause between two pieces.
     private let interval: Duration
+    private let append: @Sendable (_ number: UInt64, _ bytes: inout [UInt8]) -> Void
     private var rests = false
+
+    private init(
+        _ numbers: Range<UInt64>,
+        every interval: Duration = .zero,
+        _ append: @escaping @Sendable (UInt64, inout [UInt8]) -> Void
+    ) {
+        (self.numbers, self.interval, self.append) = (numbers, interval, append)
+    }
 
     /// `count` bytes of the random generator with this seed, in pieces of at most `piece` bytes.
     static func random(_ count: UInt64, seed: UInt64, piece: Int = 16 * 1024) -> BodyGenerator {
-        BodyGenerator(.random(PseudoRandom(seed: seed), left: count, piece: max(1, piece)))
+        sliced(count, by: UInt64(max(1, piece))) { part, bytes in
+            var random = PseudoRandom(seed: seed, from: part.lowerBound)
+            random.append(part.count, to: &bytes)
+        }
     }
 
     /// The same piece `times` times; `UInt64.max` never ends.
     static func repeating(_ piece: [UInt8], times: UInt64, every interval: Duration = .zero) -> BodyGenerator {
-        BodyGenerator(.repeating(piece, left: times), every: interval)
+        BodyGenerator(0..<times, every: interval) { _, bytes in bytes += piece }
     }
 
     /// `count` octets of the repeated `pattern`, from offset `start` on.
     static func cyclic(_ pattern: [UInt8], from start: UInt64, count: UInt64) -> BodyGenerator {
-        BodyGenerator(.cyclic(pattern, at: Int(start % UInt64(max(1, pattern.count))), left: count))
+        sliced(count, by: 16 * 1024) { part, bytes in
+            for place in part { bytes.append(pattern[Int((start + place) % UInt64(pattern.count))]) }
+        }
     }
 
     /// A piece for each number, made when it is sent.
@@ -133,48 +142,29 @@ struct BodyGenerator: Sendable {
         every interval: Duration = .zero,
         _ piece: @escaping @Sendable (UInt64) -> [UInt8]
     ) -> BodyGenerator {
-        BodyGenerator(.numbered(numbers, piece), every: interval)
+        BodyGenerator(numbers, every: interval) { number, bytes in bytes += piece(number) }
     }
 
-    private init(_ source: Source, every interval: Duration = .zero) {
-        self.source = source
-        self.interval = interval
+    private static func sliced(
+        _ count: UInt64,
+        by size: UInt64,
+        _ append: @escaping @Sendable (_ part: Range<UInt64>, _ bytes: inout [UInt8]) -> Void
+    ) -> BodyGenerator {
+        BodyGenerator(0..<(count / size + (count % size > 0 ? 1 : 0))) { number, bytes in
+            append(number * size..<min(count, (number + 1) * size), &bytes)
+        }
     }
 
     /// Appends the next piece, of at most 16 KiB unless longer pieces were requested.
     mutating func next(into bytes: inout [UInt8]) -> Step {
+        guard let number = numbers.first else { return .end }
         if rests {
             rests = false
-            if !isAtEnd { return .pause(interval) }
+            return .pause(interval)
         }
         rests = interval > .zero
-        switch source {
-        case .random(var random, let left, let piece):
-            guard left > 0 else { return .end }
-            let count = Int(min(left, UInt64(piece)))
-            random.append(count, to: &bytes)
-            source = .random(random, left: left - UInt64(count), piece: piece)
-        case .repeating(let piece, let left):
-            guard left > 0 else { return .end }
-            bytes += piece
-            source = .repeating(piece, left: left == .max ? left : left - 1)
-        case .cyclic(let pattern, let at, let left):
-            guard left > 0, !pattern.isEmpty else { return .end }
-            let count = Int(min(left, 16 * 1024))
-            for step in 0..<count { bytes.append(pattern[(at + step) % pattern.count]) }
-            source = .cyclic(pattern, at: (at + count) % pattern.count, left: left - UInt64(count))
-        case .numbered(let numbers, let piece):
-            guard let number = numbers.first else { return .end }
-            bytes += piece(number)
-            source = .numbered(number + 1..<numbers.upperBound, piece)
-        }
+        append(number, &bytes)
+        numbers = number + 1..<numbers.upperBound
         return .piece
-    }
-
-    private var isAtEnd: Bool {
-        switch source {
-        case .random(_, let left, _), .repeating(_, let left), .cyclic(_, _, let left): left == 0
-        case .numbered(let numbers, _): numbers.isEmpty
-        }
     }
 }

@@ -9,11 +9,7 @@ enum Routes {
     typealias Handler = @Sendable (RouteRequest, [String]) -> RouteResponse
 
     /// A route: its methods, its treatment of a body, and its function.
-    struct Route: Sendable {
-        var methods: [String]
-        var intake: Intake
-        var handler: Handler
-    }
+    typealias Route = (methods: [String], intake: Intake, handler: Handler)
 
     static let read = ["GET", "HEAD", "OPTIONS"]
     static let any = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -40,19 +36,19 @@ enum Routes {
     }
 
     private static func get(_ handler: @escaping Handler) -> Route {
-        Route(methods: read, intake: .discard, handler: handler)
+        (read, .discard, handler)
     }
 
     private static func all(_ handler: @escaping Handler) -> Route {
-        Route(methods: any, intake: .discard, handler: handler)
+        (any, .discard, handler)
     }
 
     private static func taking(_ methods: [String], _ handler: @escaping Handler) -> Route {
-        Route(methods: methods + ["OPTIONS"], intake: .collect, handler: handler)
+        (methods + ["OPTIONS"], .collect, handler)
     }
 
     static let table: [String: Route] = [
-        "": get { _, rest in rest.isEmpty ? .text(Samples.home) : .notFound },
+        "": get { _, rest in rest.isEmpty ? .text(home) : .notFound },
         "count": get { request, _ in .text("\(request.requestCount)\n") },
         // Requests shown.
         "get": get(shown),
@@ -62,46 +58,45 @@ enum Routes {
         "put": taking(["PUT"], shownWithBody),
         "patch": taking(["PATCH"], shownWithBody),
         "delete": taking(["DELETE"], shownWithBody),
-        "anything": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], anything),
-        "headers": get(headers),
-        "ip": get(ip),
-        "user-agent": get(userAgent),
-        "upload": Route(methods: ["POST", "PUT", "PATCH", "OPTIONS"], intake: .discard, handler: upload),
-        "resumable-upload": Route(methods: any, intake: .resume, handler: upload),
-        "echo": Route(
-            methods: ["GET", "HEAD", "POST", "PUT", "PATCH"],
-            intake: .echo,
-            handler: echoNothing
-        ),
+        "anything": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]) { request, _ in .json(everything(request))
+        },
+        "headers": get { request, _ in .json(["headers": headers(request)]) },
+        "ip": get { request, _ in .json(["origin": .string(request.origin)]) },
+        "user-agent": get { request, _ in
+            .json(["user-agent": request.field("user-agent").map { .string($0) } ?? .null])
+        },
+        "upload": (["POST", "PUT", "PATCH", "OPTIONS"], .discard, upload),
+        "resumable-upload": (any, .resume, upload),
+        "echo": (["GET", "HEAD", "POST", "PUT", "PATCH"], .echo, echoNothing),
         // Status, redirection, cookies, authentication.
         "status": all(status),
-        "response-headers": Route(
-            methods: ["GET", "HEAD", "POST", "OPTIONS"],
-            intake: .discard,
-            handler: responseHeaders
-        ),
+        "response-headers": (["GET", "HEAD", "POST", "OPTIONS"], .discard, responseHeaders),
         "redirect": get(redirect),
-        "relative-redirect": get(relative),
-        "absolute-redirect": get(absolute),
+        "relative-redirect": get { hop($0, $1, "/relative-redirect", isAbsolute: false) },
+        "absolute-redirect": get { hop($0, $1, "/absolute-redirect", isAbsolute: true) },
         "redirect-to": all(redirectTo),
         "cookies": get(cookies),
         "basic-auth": get(basic),
-        "hidden-basic-auth": get(hiddenBasic),
+        // Answers 404 where `/basic-auth` answers 401, and so hides that it exists.
+        "hidden-basic-auth": get { check($0, $1) { .notFound } },
         "digest-auth": taking(["GET", "HEAD", "POST", "PUT"], digest),
         "bearer": get(bearer),
         "cache": get(cache),
         "etag": get(etag),
         "range": get(range),
         // Content.
-        "gzip": get(gzip),
-        "deflate": get(deflate),
+        "gzip": get { request, _ in compressed(request, "gzipped", 31, "gzip") },
+        // zlib's format, as RFC 9110 §8.4.1.2 defines it; with `?raw=1` the raw format that some servers send.
+        "deflate": get { request, _ in
+            compressed(request, "deflated", request.argument("raw") == "1" ? -15 : 15, "deflate")
+        },
         "brotli": get { _, _ in .text("brotli needs a library this server does not link\n", status: 501) },
-        "encoding": get(encoding),
-        "html": get { _, _ in .text(Samples.html, type: "text/html; charset=utf-8") },
-        "xml": get { _, _ in .text(Samples.xml, type: "application/xml") },
-        "json": get { _, _ in .json(Samples.json) },
-        "robots.txt": get { _, _ in .text(Samples.robots, type: "text/plain") },
-        "deny": get { _, _ in .text(Samples.deny, type: "text/plain") },
+        "encoding": get { _, rest in rest == ["utf8"] ? .text(utf8, type: "text/html; charset=utf-8") : .notFound },
+        "html": get { _, _ in .text(html, type: "text/html; charset=utf-8") },
+        "xml": get { _, _ in .text(xml, type: "application/xml") },
+        "json": get { _, _ in .json(json) },
+        "robots.txt": get { _, _ in .text(robots, type: "text/plain") },
+        "deny": get { _, _ in .text(deny, type: "text/plain") },
         "image": get(image),
         "base64": get(base64),
         "uuid": get(uuid),
@@ -123,11 +118,15 @@ enum Routes {
         "close": get(closeDelimited),
         "websocket": get(echo),
         // Faults.
-        "hints": get(hints),
+        "hints": get { _, _ in
+            // 103 with a Link, then 200 (RFC 8297).
+            .text("hinted\n").with(\.hints, [Pair(name: "Link", value: "</style.css>; rel=preload; as=style")])
+        },
         "headers-large": get(largeHeaders),
-        "reset": get(reset),
-        "truncate": get(truncate),
-        "never": all(never),
+        // `/reset?after=n`: RST after n of 1,000,000 body octets, half by default. `/truncate` does so with a FIN.
+        "reset": get { request, _ in cut(request) { .reset(after: $0) } },
+        "truncate": get { request, _ in cut(request) { .truncated(after: $0) } },
+        "never": all { _, _ in RouteResponse().with(\.fate, .silence) },
         "freeze": all(freeze),
     ]
 }
@@ -171,14 +170,6 @@ extension Routes {
         return hop(request, rest, isAbsolute ? "/absolute-redirect" : "/relative-redirect", isAbsolute: isAbsolute)
     }
 
-    static func relative(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        hop(request, rest, "/relative-redirect", isAbsolute: false)
-    }
-
-    static func absolute(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        hop(request, rest, "/absolute-redirect", isAbsolute: true)
-    }
-
     /// `/redirect-to?url=…&status_code=307` (or `statusCode`); `&length=n`: n octets of content.
     static func redirectTo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
@@ -203,8 +194,8 @@ extension Routes {
         isAbsolute: Bool
     ) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
-        guard let left = Arguments.count(rest[0], upTo: Arguments.mostRedirects), left > 0 else {
-            return .bad("the hops are a number from 1 to \(Arguments.mostRedirects)")
+        guard let left = number(rest[0], upTo: mostRedirects), left > 0 else {
+            return .bad("the hops are a number from 1 to \(mostRedirects)")
         }
         let path = left == 1 ? "/get" : "\(next)/\(left - 1)"
         return .redirect(302, to: isAbsolute ? "\(request.scheme)://\(request.authority)\(path)" : path)
@@ -309,4 +300,37 @@ extension Routes {
             && pair.name.utf8.allSatisfy { (33...126).contains($0) && !separators.contains($0) }
             && pair.value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
     }
+}
+
+/// Parses numbers in paths and queries. Each has a bound, so that no route does more than a test needs.
+extension Routes {
+    /// Whole numbers from 0 to `most`; nil for anything else.
+    static func number(_ text: String?, upTo most: UInt64) -> UInt64? {
+        guard let text, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard let value = UInt64(text), value <= most else { return nil }
+        return value
+    }
+
+    /// Seconds with an optional fraction, cut to `most`; nil for anything else or below 0.
+    static func seconds(_ text: String?, upTo most: Double) -> Duration? {
+        guard let text, let value = Double(text), value >= 0, value.isFinite else { return nil }
+        return .nanoseconds(Int64((min(value, most) * 1e9).rounded()))
+    }
+
+    // MARK: The bounds of the routes
+
+    /// `/delay`, `/drip`: httpbin's own bound.
+    static let mostSeconds = 10.0
+    /// `/bytes`, `/range`, `/stream-bytes`, `/download`, `length`: 1 GiB is a long download on loopback, and costs no
+    /// memory here.
+    static let mostBytes: UInt64 = 1 << 30
+    /// `/stream`, `/chunked`, `/payloads`: pieces.
+    static let mostPieces: UInt64 = 100_000
+    /// `/redirect`: clients give up at 20 to 50.
+    static let mostRedirects: UInt64 = 1000
+    static let mostLinks: UInt64 = 200
+    /// `/headers-large`: above any client's limit, and still sent at once.
+    static let mostHeaderBytes: UInt64 = 1 << 20
+    /// `/freeze`, in milliseconds.
+    static let mostFreeze: UInt64 = 10_000
 }

@@ -14,7 +14,7 @@ extension Routes {
     static func streamBytes(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         sized(rest) { count in
             guard let seed = seed(request) else { return badSeed }
-            guard let size = Arguments.count(request.argument("chunk_size") ?? "10240", upTo: 1 << 20), size > 0 else {
+            guard let size = number(request.argument("chunk_size") ?? "10240", upTo: 1 << 20), size > 0 else {
                 return .bad("chunk_size is a number from 1 to 1048576")
             }
             return octets(.generated(.random(count, seed: seed, piece: Int(size)), .chunked(trailers: [])))
@@ -23,8 +23,8 @@ extension Routes {
 
     /// `/stream/n`: n JSON lines, one per chunk, at most 100 as in httpbin.
     static func stream(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, let count = Arguments.count(rest[0], upTo: Arguments.mostPieces) else {
-            return .bad("the lines are a number from 0 to \(Arguments.mostPieces)")
+        guard rest.count == 1, let count = number(rest[0], upTo: mostPieces) else {
+            return .bad("the lines are a number from 0 to \(mostPieces)")
         }
         // The members are sorted: `args`, `headers`, `id`, `origin`, `url`.
         let common = common(request)
@@ -59,10 +59,10 @@ extension Routes {
     /// the client's stream.
     static func events(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
-        guard let count = Arguments.count(request.argument("count") ?? "5", upTo: Arguments.mostPieces),
-            let delay = Arguments.seconds(request.argument("delay") ?? "0.1", upTo: Arguments.mostSeconds)
-        else { return .bad("count is at most \(Arguments.mostPieces), delay in seconds") }
-        let first = request.field("last-event-id").flatMap { Arguments.count($0, upTo: count) }.map { $0 + 1 } ?? 1
+        guard let count = number(request.argument("count") ?? "5", upTo: mostPieces),
+            let delay = seconds(request.argument("delay") ?? "0.1", upTo: mostSeconds)
+        else { return .bad("count is at most \(mostPieces), delay in seconds") }
+        let first = request.field("last-event-id").flatMap { number($0, upTo: count) }.map { $0 + 1 } ?? 1
         guard first <= count else { return RouteResponse(204, .none) }
         let body = BodyGenerator.numbered(first..<count + 1, every: delay) {
             Array("id: \($0)\nevent: count\ndata: {\"number\": \($0)}\n\n".utf8)
@@ -80,47 +80,40 @@ extension Routes {
     /// `/download/n`: n octets; with `?shouldProduceError=true` the connection ends after half of them.
     static func download(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         sized(rest) { count in
-            var response = octets(.generated(.random(count, seed: 0), .length(count)))
-            if request.argument("shouldProduceError")?.equalsIgnoringCase("true") == true {
-                response.fate = .truncated(after: count / 2)
-            }
-            return response
+            let isCut = request.argument("shouldProduceError")?.equalsIgnoringCase("true") == true
+            return octets(.generated(.random(count, seed: 0), .length(count)))
+                .with(\.fate, isCut ? .truncated(after: count / 2) : .normal)
         }
     }
 
     /// `/drip?duration=2&numbytes=10&code=200&delay=0`: that many octets spread over that time.
     static func drip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
-        guard let count = Arguments.count(request.argument("numbytes") ?? "10", upTo: 10 << 20), count > 0,
-            let duration = Arguments.seconds(request.argument("duration") ?? "2", upTo: Arguments.mostSeconds),
-            let delay = Arguments.seconds(request.argument("delay") ?? "0", upTo: Arguments.mostSeconds),
-            let status = Arguments.count(request.argument("code") ?? "200", upTo: 599), status >= 200, status != 204,
+        guard let count = number(request.argument("numbytes") ?? "10", upTo: 10 << 20), count > 0,
+            let duration = seconds(request.argument("duration") ?? "2", upTo: mostSeconds),
+            let delay = seconds(request.argument("delay") ?? "0", upTo: mostSeconds),
+            let status = number(request.argument("code") ?? "200", upTo: 599), status >= 200, status != 204,
             status != 304
         else { return .bad("duration and delay are seconds, numbytes 1 to 10485760, code a status with a body") }
         let body = BodyGenerator.repeating([UInt8(ascii: "*")], times: count, every: duration / Int(count))
-        var response = octets(.generated(body, .length(count)))
-        response.status = Int(status)
-        response.delay = delay
-        return response
+        return octets(.generated(body, .length(count))).with(\.status, Int(status)).with(\.delay, delay)
     }
 
     /// `/slow-body?ms=100&count=5`: Content-Length, and one octet every `ms`.
     static func slowBody(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.isEmpty, let pause = Arguments.count(request.argument("ms") ?? "100", upTo: 60_000),
-            let count = Arguments.count(request.argument("count") ?? "5", upTo: Arguments.mostPieces)
-        else { return .bad("ms is at most 60000, count at most \(Arguments.mostPieces)") }
+        guard rest.isEmpty, let pause = number(request.argument("ms") ?? "100", upTo: 60_000),
+            let count = number(request.argument("count") ?? "5", upTo: mostPieces)
+        else { return .bad("ms is at most 60000, count at most \(mostPieces)") }
         let body = BodyGenerator.repeating([UInt8(ascii: "s")], times: count, every: .milliseconds(Int(pause)))
         return octets(.generated(body, .length(count)))
     }
 
     /// `/delay/n`: the answer of `/anything` without the method, n seconds later.
     static func delay(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, let delay = Arguments.seconds(rest[0], upTo: Arguments.mostSeconds) else {
+        guard rest.count == 1, let delay = seconds(rest[0], upTo: mostSeconds) else {
             return .bad("the delay is a number of seconds")
         }
-        var response = RouteResponse.json(.object(common(request) + body(of: request)))
-        response.delay = delay
-        return response
+        return RouteResponse.json(.object(common(request) + body(of: request))).with(\.delay, delay)
     }
 
     /// `/latency?ms=10`, or evenly distributed `/latency?from=1&to=100`: an answer after this many milliseconds, which
@@ -130,16 +123,14 @@ extension Routes {
         let names = request.argument("ms") == nil ? ("from", "to") : ("ms", "ms")
         guard let low = milliseconds(request.argument(names.0)), let high = milliseconds(request.argument(names.1)),
             low <= high
-        else { return .bad("ms, or from and to, are milliseconds from 0 to \(Int(Arguments.mostSeconds * 1_000))") }
-        var response = RouteResponse.text("late\n")
+        else { return .bad("ms, or from and to, are milliseconds from 0 to \(Int(mostSeconds * 1_000))") }
         let fraction = Double(request.random >> 11) / Double(1 << 53)
-        response.delay = .nanoseconds(Int64(low + (high - low) * fraction))
-        return response
+        return RouteResponse.text("late\n").with(\.delay, .nanoseconds(Int64(low + (high - low) * fraction)))
     }
 
     /// In nanoseconds.
     private static func milliseconds(_ text: String?) -> Double? {
-        guard let text, let value = Double(text), value >= 0, value <= Arguments.mostSeconds * 1_000 else { return nil }
+        guard let text, let value = Double(text), value >= 0, value <= mostSeconds * 1_000 else { return nil }
         return value * 1e6
     }
 
@@ -160,7 +151,7 @@ extension Routes {
     private static let badSeed = RouteResponse.bad("the seed is a whole number")
 
     private static func seed(_ request: RouteRequest) -> UInt64? {
-        Arguments.count(request.argument("seed") ?? "0", upTo: .max)
+        number(request.argument("seed") ?? "0", upTo: .max)
     }
 
     private static func octets(_ body: RouteResponse.Body) -> RouteResponse {
@@ -169,33 +160,26 @@ extension Routes {
 
     private static func sized(_ rest: [String], _ answer: (UInt64) -> RouteResponse) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
-        guard let count = Arguments.count(rest[0], upTo: Arguments.mostBytes) else {
-            return .bad("the length is a number from 0 to \(Arguments.mostBytes)")
+        guard let count = number(rest[0], upTo: mostBytes) else {
+            return .bad("the length is a number from 0 to \(mostBytes)")
         }
         return answer(count)
     }
 
     private static func paced(_ rest: [String], _ answer: (UInt64, Duration) -> RouteResponse) -> RouteResponse {
-        guard (1...2).contains(rest.count), let count = Arguments.count(rest[0], upTo: Arguments.mostPieces),
-            let delay = Arguments.seconds(rest.count == 2 ? rest[1] : "0", upTo: Arguments.mostSeconds)
-        else { return .bad("the pieces are at most \(Arguments.mostPieces), the delay a number of seconds") }
+        guard (1...2).contains(rest.count), let count = number(rest[0], upTo: mostPieces),
+            let delay = seconds(rest.count == 2 ? rest[1] : "0", upTo: mostSeconds)
+        else { return .bad("the pieces are at most \(mostPieces), the delay a number of seconds") }
         return answer(count, delay)
     }
 }
 
 /// Routes with faults on request. ``RawServer`` has more faults, at exact positions.
 extension Routes {
-    /// 103 with a Link, then 200 (RFC 8297).
-    static func hints(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        var response = RouteResponse.text("hinted\n")
-        response.hints = [Pair(name: "Link", value: "</style.css>; rel=preload; as=style")]
-        return response
-    }
-
     /// `/headers-large/n`: n octets of fields, in lines of at most 1 KiB.
     static func largeHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard rest.count == 1, var left = Arguments.count(rest[0], upTo: Arguments.mostHeaderBytes) else {
-            return .bad("the octets are a number from 0 to \(Arguments.mostHeaderBytes)")
+        guard rest.count == 1, var left = number(rest[0], upTo: mostHeaderBytes) else {
+            return .bad("the octets are a number from 0 to \(mostHeaderBytes)")
         }
         var response = RouteResponse.text("large head\n")
         while left > 0 {
@@ -208,40 +192,20 @@ extension Routes {
         return response
     }
 
-    /// `/reset?after=n`: RST after n of 1,000,000 body octets (half by default).
-    static func reset(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        cut(request) { .reset(after: $0) }
-    }
-
-    /// `/truncate?after=n`: a FIN in place of the RST.
-    static func truncate(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        cut(request) { .truncated(after: $0) }
-    }
-
-    static func never(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        var response = RouteResponse()
-        response.fate = .silence
-        return response
-    }
-
     /// `/freeze?ms=200`: every loop of the server sleeps for this time once, then the answer is sent.
     static func freeze(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard let pause = Arguments.count(request.argument("ms") ?? "100", upTo: Arguments.mostFreeze) else {
-            return .bad("ms is at most \(Arguments.mostFreeze)")
+        guard let pause = number(request.argument("ms") ?? "100", upTo: mostFreeze) else {
+            return .bad("ms is at most \(mostFreeze)")
         }
-        var response = RouteResponse.text("thawed\n")
-        response.fate = .freeze(.milliseconds(Int(pause)))
-        return response
+        return RouteResponse.text("thawed\n").with(\.fate, .freeze(.milliseconds(Int(pause))))
     }
 
-    private static func cut(_ request: RouteRequest, _ fate: (UInt64) -> RouteResponse.Fate) -> RouteResponse {
+    static func cut(_ request: RouteRequest, _ fate: (UInt64) -> RouteResponse.Fate) -> RouteResponse {
         let total: UInt64 = 1_000_000
-        guard let offset = Arguments.count(request.argument("after") ?? "\(total / 2)", upTo: total) else {
+        guard let offset = number(request.argument("after") ?? "\(total / 2)", upTo: total) else {
             return .bad("after is at most \(total)")
         }
         let body = RouteResponse.Body.generated(.random(total, seed: 0), .length(total))
-        var response = RouteResponse(200, type: "application/octet-stream", body)
-        response.fate = fate(offset)
-        return response
+        return octets(body).with(\.fate, fate(offset))
     }
 }

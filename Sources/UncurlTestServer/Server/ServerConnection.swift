@@ -198,23 +198,25 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private func send() -> Bool {
         if let session, let secure = shared.secure { return encrypt(session, secure) }
         guard !shared.output.isEmpty else { return true }
-        let taken: Int?
+        defer { shared.output.removeAll(keepingCapacity: true) }
+        return send(shared.output)
+    }
+
+    private func send(_ octets: [UInt8]) -> Bool { send(octets.span) }
+
+    /// Sends what the kernel accepts. False if bytes are left; they are in `unsent`.
+    private func send(_ octets: Span<UInt8>) -> Bool {
+        defer { shared.finishedResponses = 0 }
+        let count: Int
         do throws(Errno) {
-            taken = try write(shared.output, from: 0)
+            count = try socket?.write(octets) ?? 0
         } catch {
-            shared.output.removeAll(keepingCapacity: true)
-            shared.finishedResponses = 0
             close()
             return true
         }
-        let count = taken ?? 0
         shared.counters.bytesSent.add(count)
-        defer {
-            shared.output.removeAll(keepingCapacity: true)
-            shared.finishedResponses = 0
-        }
-        guard count == shared.output.count else {
-            unsent = Array(shared.output[count...])
+        guard count == octets.count else {
+            unsent.append(octets.extracting(droppingFirst: count))
             unsentResponses = shared.finishedResponses
             return false
         }
@@ -238,39 +240,16 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         do throws(TLSError) { return try session.write(octets.span) == octets.count } catch { return false }
     }
 
-    /// Sends what the kernel accepts. False if bytes are left; they are in `unsent`.
     private func sendCiphertext(_ secure: SecureScratch) -> Bool {
         guard !secure.ciphertext.isEmpty else { return true }
-        defer {
-            secure.ciphertext.removeAll()
-            shared.finishedResponses = 0
-        }
-        let (count, total): (Int, Int)
-        do throws(Errno) {
-            total = secure.ciphertext.count
-            count = try secure.ciphertext.withBytes { bytes throws(Errno) -> Int in try socket?.write(bytes) ?? 0 }
-        } catch {
-            close()
-            return true
-        }
-        shared.counters.bytesSent.add(count)
-        guard count == total else {
-            unsent = secure.ciphertext.withBytes { bytes in
-                var rest: [UInt8] = []
-                rest.append(bytes.extracting(droppingFirst: count))
-                return rest
-            }
-            unsentResponses = shared.finishedResponses
-            return false
-        }
-        shared.counters.responses.add(shared.finishedResponses)
-        return true
+        defer { secure.ciphertext.removeAll() }
+        return secure.ciphertext.withBytes { send($0) }
     }
 
     /// Sends the rest of `unsent`. True once it is empty and the connection is still open.
     private func flush() -> Bool {
         do throws(Errno) {
-            let taken = try write(unsent, from: unsentStart) ?? 0
+            let taken = try socket?.write(unsent.span.extracting(unsentStart...)) ?? 0
             shared.counters.bytesSent.add(taken)
             unsentStart += taken
         } catch {
@@ -283,12 +262,6 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         shared.counters.responses.add(unsentResponses)
         unsentResponses = 0
         return true
-    }
-
-    @inline(__always)
-    private func write(_ octets: [UInt8], from start: Int) throws(Errno) -> Int? {
-        let rest = octets.span.extracting(start...)
-        return try socket?.write(rest)
     }
 
     // MARK: Needs

@@ -86,27 +86,23 @@ final class ServerScratch {
     }
 }
 
-/// A count of one loop. Only the loop's thread writes, so a write needs no locked instruction. Any thread may read.
-struct ServerCounter: ~Copyable {
-    private let count = Atomic<UInt64>(0)
-
-    /// Called only on the loop's thread. With one writer, a load and a store are enough.
-    @inline(__always)
-    borrowing func add(_ more: Int) {
-        let value = count.load(ordering: .relaxed)
-        count.store(value &+ UInt64(truncatingIfNeeded: more), ordering: .releasing)
-    }
-
-    var value: UInt64 { count.load(ordering: .acquiring) }
+/// The counts of one loop. Only the loop's thread writes, so a write needs no locked instruction. Any thread may read.
+final class ServerCounters: Sendable {
+    let connections = Atomic<UInt64>(0)
+    let requests = Atomic<UInt64>(0)
+    let responses = Atomic<UInt64>(0)
+    let bytesReceived = Atomic<UInt64>(0)
+    let bytesSent = Atomic<UInt64>(0)
 }
 
-/// The counts of one loop.
-final class ServerCounters: Sendable {
-    let connections = ServerCounter()
-    let requests = ServerCounter()
-    let responses = ServerCounter()
-    let bytesReceived = ServerCounter()
-    let bytesSent = ServerCounter()
+extension Atomic<UInt64> {
+    /// Called only on the loop's thread. With one writer, a load and a store are enough.
+    @inline(__always)
+    func add(_ more: Int) {
+        store(load(ordering: .relaxed) &+ UInt64(truncatingIfNeeded: more), ordering: .releasing)
+    }
+
+    var value: UInt64 { load(ordering: .acquiring) }
 }
 
 /// The writing of responses. Every head passes the checks of the serializer.

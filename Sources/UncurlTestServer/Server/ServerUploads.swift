@@ -26,65 +26,59 @@ final class ServerUploadTurn {
         else { return nil }
         self.version = number
         url = "\(request.scheme)://\(request.authority)/\(ServerUploadTurn.path)"
-        switch segments.count {
-        case 1: create(request, uploads)
-        case 2: goOn(request, uploads.find(segments[1]), uploads)
-        default: answer = said(RouteResponse(404))
-        }
+        answer =
+            switch segments.count {
+            case 1: create(request, uploads)
+            case 2: goOn(request, uploads.find(segments[1]), uploads)
+            default: said(RouteResponse(404))
+            }
     }
 
     // MARK: The head
 
-    private func create(_ request: RouteRequest, _ uploads: ServerUploads) {
+    private func create(_ request: RouteRequest, _ uploads: ServerUploads) -> RouteResponse? {
         guard ["POST", "PUT", "PATCH"].contains(request.method), let isLast = isLast(request) else {
-            answer = said(.bad("an upload begins with POST, PUT or PATCH, and says whether it is complete"))
-            return
+            return said(.bad("an upload begins with POST, PUT or PATCH, and says whether it is complete"))
         }
-        guard let octets = Arguments.count(request.argument("cut") ?? "0", upTo: .max),
-            let times = Arguments.count(request.argument("times") ?? (octets > 0 ? "1" : "0"), upTo: 1_000_000)
-        else {
-            answer = said(.bad("cut is a number of octets, times at most 1000000"))
-            return
-        }
+        guard let octets = Routes.number(request.argument("cut") ?? "0", upTo: .max),
+            let times = Routes.number(request.argument("times") ?? (octets > 0 ? "1" : "0"), upTo: 1_000_000)
+        else { return said(.bad("cut is a number of octets, times at most 1000000")) }
         let upload = uploads.make((octets, times))
         self.isLast = isLast
         isCreation = true
         adding = upload.begin(at: 0).map { (upload, $0) }
+        return nil
     }
 
-    private func goOn(_ request: RouteRequest, _ upload: ServerUpload?, _ uploads: ServerUploads) {
-        guard let upload else {
-            answer = said(RouteResponse(404))
-            return
-        }
+    private func goOn(
+        _ request: RouteRequest,
+        _ upload: ServerUpload?,
+        _ uploads: ServerUploads
+    ) -> RouteResponse? {
+        guard let upload else { return said(RouteResponse(404)) }
         switch request.method {
         case "HEAD":
-            let progress = upload.interrupt()
-            answer = said(RouteResponse(204, .none), progress).with("Cache-Control", "no-store")
+            return said(RouteResponse(204, .none), upload.interrupt()).with("Cache-Control", "no-store")
         case "DELETE":
             _ = upload.interrupt()
             uploads.remove(upload)
-            answer = said(RouteResponse(204, .none))
-        case "PATCH": append(request, to: upload)
-        default: answer = said(.methodNotAllowed(["HEAD", "PATCH", "DELETE"]))
+            return said(RouteResponse(204, .none))
+        case "PATCH": return append(request, to: upload)
+        default: return said(.methodNotAllowed(["HEAD", "PATCH", "DELETE"]))
         }
     }
 
-    private func append(_ request: RouteRequest, to upload: ServerUpload) {
+    private func append(_ request: RouteRequest, to upload: ServerUpload) -> RouteResponse? {
         guard let offset = request.field("upload-offset").flatMap({ UInt64($0) }), let isLast = isLast(request) else {
-            answer = said(.bad("a part says where it begins, and whether it is the last"))
-            return
+            return said(.bad("a part says where it begins, and whether it is the last"))
         }
         guard version < 6 || request.field("content-type") == "application/partial-upload" else {
-            answer = said(.text("a part is application/partial-upload\n", status: 415))
-            return
+            return said(.text("a part is application/partial-upload\n", status: 415))
         }
-        guard let turn = upload.begin(at: offset) else {
-            answer = said(RouteResponse(409), upload.interrupt())
-            return
-        }
+        guard let turn = upload.begin(at: offset) else { return said(RouteResponse(409), upload.interrupt()) }
         self.isLast = isLast
         adding = (upload, turn)
+        return nil
     }
 
     /// Whether the request's content is the last of the upload; nil where it does not say.

@@ -34,10 +34,17 @@ struct PseudoRandom: Sendable {
     private var word: UInt64 = 0
     private var left = 0
 
-    init(seed: UInt64) { state = seed }
+    /// - Parameter offset: how many of its bytes are passed over.
+    init(seed: UInt64, from offset: UInt64 = 0) {
+        state = seed &+ offset / 8 &* Self.step
+        guard offset % 8 > 0 else { return }
+        (word, left) = (nextWord() >> (offset % 8 * 8), 8 - Int(offset % 8))
+    }
+
+    private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     mutating func nextWord() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
+        state &+= Self.step
         var value = state
         value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
