@@ -166,10 +166,10 @@ public struct LoadTest: Sendable {
         if let authorities { configuration.roots = TrustRoots([.file(authorities)]) }
         configuration.ticketsPerHost = max(configuration.ticketsPerHost, connections)
         do throws(TLSError) {
-            return SecurityOptions(
-                target: try TLSContext(configuration),
-                givenRoots: authorities.map { "authorities \(quoted($0))" }
-            )
+            var security = SecurityOptions()
+            security.target = try TLSContext(configuration)
+            security.givenRoots = authorities.map { "authorities \(quoted($0))" }
+            return security
         } catch {
             throw .tls(reason: "\(error)")
         }

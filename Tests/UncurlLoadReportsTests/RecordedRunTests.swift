@@ -124,10 +124,8 @@ struct RecordedRunTests {
             let value = figures.value(metric).map { metric.kind.text($0) } ?? "nil"
             let punctual = figures.punctual(metric).map { metric.kind.text($0) } ?? "nil"
             let size = figures.size(condition).map { "\($0.found) of \($0.needed)" } ?? "nil"
-            let errors = metric.counted
-            let counted =
-                (errors.failed ? "f" : "") + (errors.httpErrors ? "h" : "") + (errors.unsent ? "u" : "")
-                + errors.kinds.map(\.rawValue).joined()
+            let letters = ["failed": "f", "http_errors": "h", "unsent": "u"]
+            let counted = metric.counted.sorted().map { letters[$0] ?? $0 }.joined()
             let percentile = metric.correctedPercentile.map { "\($0)" } ?? "nil"
             return "\(word): \(value), \(punctual), \(size), \(percentile), \(counted)\n"
         }.joined() + "\(ThresholdMetric.series)\n\(ThresholdMetric.names)\n"

@@ -15,7 +15,7 @@ struct WrkUnitsTests {
         ]
     )
     func microseconds(value: Double, text: String) {
-        #expect(Units.wrkTime(value) == text)
+        #expect(wrkTime(value) == text)
     }
 
     @Test(
@@ -25,26 +25,26 @@ struct WrkUnitsTests {
         ]
     )
     func seconds(value: Double, text: String) {
-        #expect(Units.wrkSeconds(value) == text)
+        #expect(wrkSeconds(value) == text)
     }
 
     @Test("sizes and counts are formatted as wrk formats them")
     func sizes() {
-        #expect(Units.wrkBytes(0) == "0.00")
-        #expect(Units.wrkBytes(870) == "870.00")
-        #expect(Units.wrkBytes(871) == "0.85K")
-        #expect(Units.wrkBytes(19_069_515_366) == "17.76G")
-        #expect(Units.wrkBytes(1e18) == "909494.70T")
-        #expect(Units.wrkCount(849) == "849.00")
-        #expect(Units.wrkCount(850) == "0.85k")
-        #expect(Units.wrkCount(56_200) == "56.20k")
+        #expect(wrkBytes(0) == "0.00")
+        #expect(wrkBytes(870) == "870.00")
+        #expect(wrkBytes(871) == "0.85K")
+        #expect(wrkBytes(19_069_515_366) == "17.76G")
+        #expect(wrkBytes(1e18) == "909494.70T")
+        #expect(wrkCount(849) == "849.00")
+        #expect(wrkCount(850) == "0.85k")
+        #expect(wrkCount(56_200) == "56.20k")
     }
 
     @Test("a number stands in its column by the length of its unit")
     func columns() {
-        #expect(Units.wrkColumn("635.91us", 8) == "635.91us")
-        #expect(Units.wrkColumn("2.00s", 8) == "  2.00s ")
-        #expect(Units.wrkColumn("821.81", 8) == "821.81  ")
-        #expect(Units.wrkColumn("56.20k", 10) == "   56.20k ")
+        #expect(wrkColumn("635.91us", 8) == "635.91us")
+        #expect(wrkColumn("2.00s", 8) == "  2.00s ")
+        #expect(wrkColumn("821.81", 8) == "821.81  ")
+        #expect(wrkColumn("56.20k", 10) == "   56.20k ")
     }
 }

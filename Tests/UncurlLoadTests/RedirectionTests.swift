@@ -19,7 +19,7 @@ struct RedirectionTests {
             body: [1, 2, 3]
         )
         let options = LoadOptions(url, request)
-        let factory = try RequestFactory(RunPlan(options, try Preflight(options, .usual)), embedded: nil)
+        let requests = try EngineRequests(RunPlan(options, try Preflight(options, .usual)), embedded: nil)
         let draft = RequestDraft(
             method: "POST",
             url: "/a/b",
@@ -27,11 +27,11 @@ struct RedirectionTests {
             body: [1, 2, 3],
             place: InputPlace(file: "", line: 0)
         )
-        let planned = try factory.request(draft)
+        let planned = try requests.request(draft)
         var fields = HTTPFields()
         try fields.append("Location", location)
         let redirect = RedirectRule.follow(status: status, fields: fields, method: "POST", url: planned.url)
-        return redirect.flatMap { factory.following(planned, by: $0)?.description }
+        return redirect.flatMap { requests.following(planned, by: $0)?.description }
     }
 
     @Test("a 307 to the same origin takes everything along")

@@ -13,7 +13,7 @@ struct UnitsTests {
         ]
     )
     func times(nanoseconds: UInt64, text: String) {
-        #expect(Units.time(nanoseconds) == text)
+        #expect(timeText(nanoseconds) == text)
     }
 
     @Test(
@@ -24,7 +24,7 @@ struct UnitsTests {
         ]
     )
     func sizes(bytes: UInt64, text: String) {
-        #expect(Units.bytes(Double(bytes)) == text)
+        #expect(bytesText(Double(bytes)) == text)
     }
 
     @Test(

@@ -99,7 +99,6 @@ struct LocustSessionTests {
         )
         var options = LoadOptions(url, request)
         options.pipeline = 2
-        let target = LocustTarget(options, isCoarse: false)
         let order = { (rate: String) throws(LocustError) in
             try LocustSpawn(
                 .map([
@@ -111,10 +110,10 @@ struct LocustSessionTests {
                 ])
             )
         }
-        #expect { try target.options(order("9")) } throws: {
+        #expect { try options.following(order("9")) } throws: {
             ($0 as? LocustError)?.text(.properties).hasPrefix("pipeline is for a closed loop") == true
         }
-        #expect(try target.options(order("")).pipeline == 2)
+        #expect(try options.following(order("")).pipeline == 2)
     }
 
     @Test("a worker introduces itself with version -1, until it is acknowledged")

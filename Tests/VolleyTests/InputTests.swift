@@ -199,7 +199,7 @@ struct InputTests {
     @Test("in order every request comes as often as it weighs, and by chance nearly so")
     func order() throws {
         let plan = try plan("http://127.0.0.1/", "--cookies")
-        let factory = try RequestFactory(plan, embedded: nil)
+        let factory = try EngineRequests(plan, embedded: nil)
         let drafts = try parse(.urls, "/a x1\n/b x2\n/c x7").drafts
         var requests: [PlannedRequest] = []
         for draft in drafts { requests.append(try factory.request(draft)) }

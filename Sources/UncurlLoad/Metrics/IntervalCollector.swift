@@ -16,14 +16,13 @@ package struct Interval: Sendable {
 /// Joins the workers' parts on the main thread: it makes intervals as they become complete, and the sums of all.
 package struct IntervalCollector {
     private let board: IntervalBoard
-    /// The sum of the counts that each worker has handed over.
-    private var totals: [Metrics]
-    /// The requests that each worker had under way when it last handed over counts.
-    private var underWayOf: [UInt64]
-    /// Workers whose counts are those of the measured part.
-    private var isMeasuring: [Bool]
-    /// The first interval that each worker may still hand over a part of.
-    private var reached: [UInt64]
+    /// Of each worker:
+    ///
+    /// - total: The sum of the counts that it has handed over.
+    /// - underWay: The requests that it had under way when it last handed over counts.
+    /// - isMeasuring: Whether its counts are those of the measured part.
+    /// - reached: The first interval that it may still hand over a part of.
+    private var workers: [(total: Metrics, underWay: UInt64, isMeasuring: Bool, reached: UInt64)]
     /// Whether the last call has taken counts of a warm-up, which has no intervals.
     package private(set) var hasTakenWarmUp = false
     /// The intervals that are not complete, no two of them with a number in common.
@@ -40,19 +39,16 @@ package struct IntervalCollector {
     package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
         (self.board, self.work) = (board, work)
         stolenTime.read()
-        totals = (0..<workers).map { _ in Metrics() }
-        underWayOf = [UInt64](repeating: 0, count: workers)
-        isMeasuring = [Bool](repeating: false, count: workers)
-        reached = [UInt64](repeating: 0, count: workers)
+        self.workers = (0..<workers).map { _ in (Metrics(), 0, false, 0) }
     }
 
     /// The requests that were under way when the counts were last handed over, at least.
-    package var underWay: UInt64 { underWayOf.reduce(0, &+) }
+    package var underWay: UInt64 { workers.reduce(0) { $0 &+ $1.underWay } }
 
     /// Returns the intervals that have become complete, in order. Call it about once per interval.
     package mutating func collect() -> [Interval] {
         take()
-        return emit(before: reached.min() ?? 0)
+        return emit(before: workers.map(\.reached).min() ?? 0)
     }
 
     private mutating func take() {
@@ -61,17 +57,17 @@ package struct IntervalCollector {
         for part in board.fetch() {
             if part.isWarmUp {
                 hasTakenWarmUp = true
-                totals[part.worker].merge(part.metrics)
+                workers[part.worker].total.merge(part.metrics)
                 continue
             }
             endWarmUp(part.worker)
-            totals[part.worker].merge(part.metrics)
-            underWayOf[part.worker] = part.underWay
+            workers[part.worker].total.merge(part.metrics)
+            workers[part.worker].underWay = part.underWay
             origin = origin ?? part.origin
             // A last part ends within an interval.
             let last = min(max(part.next, 1) - 1, (max(part.end, 1) - 1) / board.length)
             add((part.first...max(part.first, last), part.end, part.metrics))
-            reached[part.worker] = part.next
+            workers[part.worker].reached = part.next
         }
     }
 
@@ -100,11 +96,11 @@ package struct IntervalCollector {
         var rest = Metrics()
         for index in results.indices {
             endWarmUp(index)
-            if reached[index] < .max { rest.merge(results[index].metrics) }
-            totals[index].merge(results[index].metrics)
-            results[index].metrics = totals[index]
+            if workers[index].reached < .max { rest.merge(results[index].metrics) }
+            workers[index].total.merge(results[index].metrics)
+            results[index].metrics = workers[index].total
         }
-        if !open.isEmpty || reached.contains(where: { $0 < .max }) {
+        if !open.isEmpty || workers.contains(where: { $0.reached < .max }) {
             let last = open.map(\.numbers.upperBound).max() ?? 0
             add((last...last, measured, rest))
         }
@@ -112,18 +108,18 @@ package struct IntervalCollector {
     }
 
     /// Whether all workers have handed over their last counts.
-    package var isOver: Bool { reached.allSatisfy { $0 == .max } }
+    package var isOver: Bool { workers.allSatisfy { $0.reached == .max } }
 
     /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
-    package var measuring: Int { isMeasuring.count { $0 } }
+    package var measuring: Int { workers.count { $0.isMeasuring } }
 
     /// The run so far, for the lines and pages that show it.
-    package var total: Metrics { totals.reduce(into: Metrics()) { $0.merge($1) } }
+    package var total: Metrics { workers.reduce(into: Metrics()) { $0.merge($1.total) } }
 
     private mutating func endWarmUp(_ worker: Int) {
-        guard !isMeasuring[worker] else { return }
-        isMeasuring[worker] = true
-        totals[worker] = totals[worker].afterWarmUp(work)
+        guard !workers[worker].isMeasuring else { return }
+        workers[worker].isMeasuring = true
+        workers[worker].total = workers[worker].total.afterWarmUp(work)
     }
 
     private mutating func emit(before limit: UInt64) -> [Interval] {

@@ -154,17 +154,19 @@ package struct NamedMetrics: Sendable {
 
     package init() {}
 
+    /// The counts, with the names that parts of a run use for them.
+    static let counts: [(name: String, count: any WritableKeyPath<NamedMetrics, UInt64> & Sendable)] = [
+        ("completed", \.completed), ("succeeded", \.succeeded), ("failed", \.failed), ("drained", \.drained),
+        ("body_in", \.bodyBytesIn),
+    ]
+
     package var httpErrors: UInt64 { completed &- succeeded }
     package var errors: UInt64 { failed &+ httpErrors }
     /// All requests of the name that ended, with success or without.
     package var ended: UInt64 { completed &+ failed }
 
     package mutating func merge(_ other: NamedMetrics) {
-        completed &+= other.completed
-        succeeded &+= other.succeeded
-        failed &+= other.failed
-        drained &+= other.drained
-        bodyBytesIn &+= other.bodyBytesIn
+        for (_, count) in Self.counts { self[keyPath: count] &+= other[keyPath: count] }
         latency.merge(other.latency)
     }
 }

@@ -68,11 +68,8 @@ extension Metrics {
     }
 
     private static func encode(_ metrics: NamedMetrics) -> JSONTree {
-        .object([
-            ("completed", .integer(metrics.completed)), ("succeeded", .integer(metrics.succeeded)),
-            ("failed", .integer(metrics.failed)), ("drained", .integer(metrics.drained)),
-            ("body_in", .integer(metrics.bodyBytesIn)), ("latency", encode(metrics.latency)),
-        ])
+        let counts = NamedMetrics.counts.map { ($0.name, JSONTree.integer(metrics[keyPath: $0.count])) }
+        return .object(counts + [("latency", encode(metrics.latency))])
     }
 
     // MARK: Reading
@@ -107,9 +104,7 @@ extension Metrics {
         guard names.count <= namesLimit else { return nil }
         for row in names {
             var named = NamedMetrics()
-            (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
-            (named.failed, named.drained) = (row["failed"]?.integer ?? 0, row["drained"]?.integer ?? 0)
-            named.bodyBytesIn = row["body_in"]?.integer ?? 0
+            for (name, count) in NamedMetrics.counts { named[keyPath: count] = row[name]?.integer ?? 0 }
             guard let latency = histogram(row["latency"]) else { return nil }
             named.latency = latency
             metrics.names.append(named)

@@ -127,22 +127,15 @@ extension LoadOptions {
 /// The TLS settings of a run, with the identity already read. ``loadRoots()`` reads the authorities.
 package struct SecurityOptions: Sendable {
     /// The context for the target, one for all threads, which share its tickets. Nil for http.
-    package let target: TLSContext?
+    package var target: TLSContext?
     /// The context for an https proxy.
-    package let proxy: TLSContext?
+    package var proxy: TLSContext?
     /// The name to send and verify instead of the URL's host.
-    package let serverName: String?
+    package var serverName: String?
     /// The setting that names other authorities than the system's, for messages.
-    package let givenRoots: String?
+    package var givenRoots: String?
 
-    package init(
-        target: TLSContext? = nil,
-        proxy: TLSContext? = nil,
-        serverName: String? = nil,
-        givenRoots: String? = nil
-    ) {
-        (self.target, self.proxy, self.serverName, self.givenRoots) = (target, proxy, serverName, givenRoots)
-    }
+    package init() {}
 
     /// Reads the authorities, which blocks. Call it before the clock starts.
     package func loadRoots() throws(LoadTestError) {
@@ -188,13 +181,13 @@ package struct ConnectionLimits: Hashable, Sendable {
     /// The limits as text: `connect 500 ms, age 20 s to 40 s`.
     package var description: String {
         let times = [("connect", connect), ("first byte", responseStart), ("idle", idle)]
-            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
+            .compactMap { name, limit in limit.map { "\(name) \(timeText($0))" } }
         let ages = [age].compactMap(\.self).map { ages in
-            let (low, high) = (Units.time(ages.lowerBound), Units.time(ages.upperBound))
+            let (low, high) = (timeText(ages.lowerBound), timeText(ages.upperBound))
             return "age \(low == high ? low : "\(low) to \(high)")"
         }
         let rates = [("sending at", sending), ("receiving at", receiving)]
-            .compactMap { name, rate in rate.map { "\(name) \(Units.bytes(Double($0)))/s" } }
+            .compactMap { name, rate in rate.map { "\(name) \(bytesText(Double($0)))/s" } }
         return (times + ages + rates).joined(separator: ", ")
     }
 }

@@ -4,14 +4,10 @@ package import UncurlReactor
 /// A run with all decisions made, divided among the workers. Times are in nanoseconds.
 package struct RunPlan: Sendable {
     /// One thread's part.
-    package struct Share: Hashable, Sendable {
-        package let index: Int
-        package let connections: Int
-        /// Requests to send in the measured part, or connections to open. Nil: until time is up.
-        package let requests: UInt64?
-        /// The most connects in progress at once.
-        let connectsInFlight: Int
-    }
+    ///
+    /// - requests: Requests to send in the measured part, or connections to open. Nil: until time is up.
+    /// - connectsInFlight: The most connects in progress at once.
+    package typealias Share = (index: Int, connections: Int, requests: UInt64?, connectsInFlight: Int)
 
     /// What was asked for.
     package let options: LoadOptions
@@ -156,11 +152,10 @@ package struct RunPlan: Sendable {
     private static func shares(_ options: LoadOptions, connectsInFlight: Int) -> [Share] {
         let threads = options.threads
         return (0..<threads).map { index in
-            Share(
-                index: index,
-                connections: Shard.part(options.connections, index, of: threads),
-                requests: options.requests.map { Shard.part($0, UInt64(index), of: UInt64(threads)) },
-                connectsInFlight: Shard.part(connectsInFlight, index, of: threads)
+            (
+                index, Shard.part(options.connections, index, of: threads),
+                options.requests.map { Shard.part($0, UInt64(index), of: UInt64(threads)) },
+                Shard.part(connectsInFlight, index, of: threads)
             )
         }
     }

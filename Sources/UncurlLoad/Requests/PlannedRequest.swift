@@ -32,14 +32,8 @@ final class PlannedRequest: Sendable {
         verbatim octets: [UInt8]? = nil
     ) throws(EngineError) {
         (self.description, self.origin, self.options, self.name) = (description, origin, options, name)
-        let isNamed = if case .name? = try? URLHost(origin.host) { true } else { false }
-        cookieScope = CookieScope(
-            host: origin.host,
-            isAddress: !isNamed,
-            port: origin.port,
-            target: description.target,
-            isSecure: origin.scheme == .https
-        )
+        let isSecure = origin.scheme == .https
+        cookieScope = CookieScope(origin.host, port: origin.port, description.target, isSecure: isSecure)
         url = WebURL("\(origin.scheme.rawValue)://\(origin.authority)\(description.target)")
         target = slots.template(description.target)
         fields = description.fields.map { ($0.name, slots.template($0.value)) }
@@ -53,18 +47,7 @@ final class PlannedRequest: Sendable {
         }
         label = "\(description.method) \(origin.scheme.rawValue)://\(description.host)\(description.target)"
         let isFixed = target.isFixed && fields.allSatisfy { $0.value.isFixed } && body?.isFixed != false
-        guard isFixed else {
-            fixed = nil
-            return
-        }
-        fixed = try EngineRequest(
-            method: description.method,
-            origin: origin,
-            target: description.target,
-            fields: try Self.fields(description.fields.map { ($0.name, Array($0.value.utf8)) }),
-            body: description.body.map { .bytes($0) } ?? .none,
-            options: options
-        )
+        fixed = isFixed ? try description.made(origin, options) : nil
     }
 
     /// Returns this request with its places filled in for good.

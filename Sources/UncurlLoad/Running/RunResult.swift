@@ -46,7 +46,7 @@ package struct RunResult: Sendable {
             let what =
                 metrics[.connectionsOpened] == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
-                "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.options.timeout)): use a "
+                "no \(what) was answered in \(timeText(measured)), and each may take \(timeText(plan.options.timeout)): use a "
                     + "longer \(plan.options.names[.duration]), or a shorter \(plan.options.names[.timeout]) to see why"
             )
         }
@@ -131,7 +131,7 @@ package struct RunFigures: Sendable, Equatable {
 
     package func text(_ work: LoadKind) -> String {
         let unit = work == .requests ? "successes/s" : "connections/s"
-        let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { Units.time($0) } ?? "-")" }
+        let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { timeText($0) } ?? "-")" }
         return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }
 
@@ -140,8 +140,8 @@ package struct RunFigures: Sendable, Equatable {
         guard runs.count > 1 else { return [] }
         let rows: [(String, [Double], (Double) -> String)] = [
             ("per second", runs.map(\.perSecond), { fixed($0, 2) }),
-            ("p50", runs.compactMap { $0.p50.map { Double($0) } }, { Units.time($0) }),
-            ("p99", runs.compactMap { $0.p99.map { Double($0) } }, { Units.time($0) }),
+            ("p50", runs.compactMap { $0.p50.map { Double($0) } }, { timeText($0) }),
+            ("p99", runs.compactMap { $0.p99.map { Double($0) } }, { timeText($0) }),
         ]
         let columns = ["least", "median", "most", "spread"].map { right($0, 12) }.joined()
         return [left("\(runs.count) runs", 12) + columns]
@@ -193,7 +193,7 @@ extension RunResult {
         guard let (mine, theirs) = moved.last else { return nil }
         let name = LatencyHistogram.name(ofPercentile: mine.percentile)
         return
-            "its own lateness made the p\(name) \(Units.time(mine.value)), which would have been \(Units.time(theirs.value)): use "
+            "its own lateness made the p\(name) \(timeText(mine.value)), which would have been \(timeText(theirs.value)): use "
             + "more threads\(plan.options.names.flag(.threads)), an idle machine or a lower rate"
     }
 

@@ -5,9 +5,9 @@
 /// also lazy, with `?` after it), `^` and `$` for the ends of the text. Of several matches the leftmost counts, and of
 /// these the one that a backtracking matcher would find first.
 package struct BytePattern: Sendable {
-    private enum Instruction: Sendable {
+    fileprivate enum Instruction: Sendable {
         case byte(ByteSet)
-        /// Continues at both places. The first is preferred.
+        /// Continues at both places, so many instructions further. The first is preferred.
         case fork(Int, Int)
         case jump(Int)
         /// Notes the position as the beginning of what is found, or as its end.
@@ -18,7 +18,7 @@ package struct BytePattern: Sendable {
         case match
     }
 
-    private var program: [Instruction] = []
+    private let program: [Instruction]
     /// The bytes that a match can begin with. Nil if a match may be empty.
     private var first: ByteSet?
     package let text: String
@@ -29,10 +29,13 @@ package struct BytePattern: Sendable {
     package init(_ text: String) throws(Problem) {
         self.text = text
         var parser = PatternParser(text)
-        let tree = try parser.parse()
+        let code = try parser.parse()
         // What is found is the first group, or else the whole match.
-        try append(parser.groups == 0 ? .capture(tree) : tree)
-        program.append(.match)
+        let whole = parser.groups == 0 ? [.open] + code + [.close] : code
+        guard !parser.isTooLong, whole.count <= Self.limit + 1 else {
+            throw Problem(description: "its repetitions multiply to too many")
+        }
+        program = whole + [.match]
         first = firstBytes()
     }
 
@@ -43,9 +46,9 @@ package struct BytePattern: Sendable {
         while let place = stack.popLast() {
             guard seen.insert(place).inserted else { continue }
             switch program[place] {
-            case .byte(let bytes): set.formUnion(bytes)
-            case .fork(let first, let second): stack += [first, second]
-            case .jump(let place): stack.append(place)
+            case .byte(let bytes): set.insert(bytes)
+            case .fork(let first, let second): stack += [place + first, place + second]
+            case .jump(let step): stack.append(place + step)
             case .open, .close, .begin: stack.append(place + 1)
             case .end, .match: return nil
             }
@@ -56,51 +59,6 @@ package struct BytePattern: Sendable {
     /// Why a text is no pattern.
     package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
-    }
-
-    private mutating func append(_ node: PatternNode) throws(Problem) {
-        guard program.count < Self.limit else { throw Problem(description: "its repetitions multiply to too many") }
-        switch node {
-        case .bytes(let set): program.append(.byte(set))
-        case .sequence(let nodes): for node in nodes { try append(node) }
-        case .begin: program.append(.begin)
-        case .end: program.append(.end)
-        case .capture(let inner):
-            program.append(.open)
-            try append(inner)
-            program.append(.close)
-        case .choice(let left, let right):
-            let fork = reserve()
-            try append(left)
-            let jump = reserve()
-            program[fork] = .fork(fork + 1, program.count)
-            try append(right)
-            program[jump] = .jump(program.count)
-        case .repeated(let inner, let least, let most, let isLazy):
-            for _ in 0..<least { try append(inner) }
-            guard let most else {
-                let fork = reserve()
-                try append(inner)
-                program.append(.jump(fork))
-                program[fork] = prefer(fork + 1, program.count, isLazy)
-                return
-            }
-            var forks: [Int] = []
-            for _ in least..<most {
-                forks.append(reserve())
-                try append(inner)
-            }
-            for fork in forks { program[fork] = prefer(fork + 1, program.count, isLazy) }
-        }
-    }
-
-    private mutating func reserve() -> Int {
-        program.append(.match)
-        return program.count - 1
-    }
-
-    private func prefer(_ inner: Int, _ after: Int, _ isLazy: Bool) -> Instruction {
-        isLazy ? .fork(after, inner) : .fork(inner, after)
     }
 
     // MARK: Matching
@@ -163,10 +121,10 @@ package struct BytePattern: Sendable {
             threads.seen[thread.place] = position
             switch program[thread.place] {
             case .byte, .match: threads.list.append(thread)
-            case .jump(let place): threads.pending.append((place, thread.marks))
+            case .jump(let step): threads.pending.append((thread.place + step, thread.marks))
             case .fork(let first, let second):
-                threads.pending.append((second, thread.marks))
-                threads.pending.append((first, thread.marks))
+                threads.pending.append((thread.place + second, thread.marks))
+                threads.pending.append((thread.place + first, thread.marks))
             case .open:
                 thread.marks.open = position
                 threads.pending.append((thread.place + 1, thread.marks))
@@ -191,7 +149,7 @@ struct ByteSet: Hashable, Sendable {
 
     mutating func insert(_ byte: UInt8) { words[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
 
-    mutating func formUnion(_ other: ByteSet) { words |= other.words }
+    mutating func insert(_ other: ByteSet) { words |= other.words }
 
     var inverted: ByteSet {
         var set = self
@@ -200,32 +158,20 @@ struct ByteSet: Hashable, Sendable {
     }
 }
 
-/// A part of a regular expression.
-indirect enum PatternNode {
-    case bytes(ByteSet)
-    case sequence([PatternNode])
-    case choice(PatternNode, PatternNode)
-    /// A repetition. If `most` is nil, any number is allowed.
-    case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
-    /// The first group: what it matches is the result.
-    case capture(PatternNode)
-    case begin
-    case end
-
-    /// Whether this is the empty pattern. Repeated, it is empty too.
-    var isEmpty: Bool { if case .sequence(let nodes) = self { nodes.isEmpty } else { false } }
-}
-
-/// Reads a regular expression, by recursive descent.
+/// Reads a regular expression, by recursive descent, into a program without its end.
 ///
 /// ```
 ///   choice = sequence *("|" sequence)      sequence = *(atom [quantifier ["?"]])
 ///   atom = "(" choice ")" / "[" set "]" / "." / "^" / "$" / "\" escape / byte
 /// ```
-struct PatternParser {
+private struct PatternParser {
+    typealias Code = [BytePattern.Instruction]
+
     private let bytes: [UInt8]
     private var position = 0
     private(set) var groups = 0
+    /// Whether a part of the program is beyond the limit. It was dropped, and the rest is read for its mistakes.
+    private(set) var isTooLong = false
 
     /// The deepest nesting of groups.
     private static let depthLimit = 100
@@ -238,10 +184,10 @@ struct PatternParser {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    mutating func parse() throws(BytePattern.Problem) -> PatternNode {
-        let node = try choice(depth: 0)
+    mutating func parse() throws(BytePattern.Problem) -> Code {
+        let code = try choice(depth: 0)
         guard position == bytes.count else { throw problem("a parenthesis is closed that was not opened") }
-        return node
+        return code
     }
 
     private func problem(_ text: String) -> BytePattern.Problem {
@@ -256,29 +202,39 @@ struct PatternParser {
         return true
     }
 
-    private mutating func choice(depth: Int) throws(BytePattern.Problem) -> PatternNode {
+    private mutating func choice(depth: Int) throws(BytePattern.Problem) -> Code {
         guard depth <= Self.depthLimit else { throw problem("it is nested too deep") }
-        var nodes = [try sequence(depth: depth)]
+        var ways = [try sequence(depth: depth)]
         while take("|") {
-            // Each alternative is two instructions or more. A nest of so many would be too deep for the stack.
-            guard nodes.count < BytePattern.limit else { throw problem("it has too many alternatives") }
-            nodes.append(try sequence(depth: depth))
+            // Each alternative is two instructions or more.
+            guard ways.count < BytePattern.limit else { throw problem("it has too many alternatives") }
+            ways.append(try sequence(depth: depth))
         }
-        let last = nodes.removeLast()
-        return nodes.reversed().reduce(last) { .choice($1, $0) }
+        var rest = ways.reduce(-2) { $0 + $1.count + 2 }
+        var code: Code = []
+        for way in ways.dropLast() {
+            rest -= way.count + 2
+            code += [.fork(1, way.count + 2)] + way + [.jump(rest + 1)]
+        }
+        return limited(code + (ways.last ?? []))
     }
 
-    private mutating func sequence(depth: Int) throws(BytePattern.Problem) -> PatternNode {
-        var nodes: [PatternNode] = []
+    private mutating func limited(_ code: Code) -> Code {
+        guard code.count > BytePattern.limit else { return code }
+        isTooLong = true
+        return []
+    }
+
+    private mutating func sequence(depth: Int) throws(BytePattern.Problem) -> Code {
+        var code: Code = []
         while let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
-            let node = try quantified(try atom(depth: depth))
-            // Each node that is kept adds to the program, so that the program's limit also limits the time to make it.
-            if !node.isEmpty { nodes.append(node) }
+            code += try quantified(try atom(depth: depth))
+            if code.count > BytePattern.limit { code = limited(code) }
         }
-        return nodes.count == 1 ? nodes[0] : .sequence(nodes)
+        return code
     }
 
-    private mutating func quantified(_ atom: PatternNode) throws(BytePattern.Problem) -> PatternNode {
+    private mutating func quantified(_ atom: Code) throws(BytePattern.Problem) -> Code {
         var (least, most) = (0, Int?.none)
         if take("*") {
         } else if take("+") {
@@ -294,8 +250,22 @@ struct PatternParser {
         guard ![UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?")].contains(next) else {
             throw problem("a count follows a count")
         }
-        guard !atom.isEmpty, most != 0 else { return .sequence([]) }
-        return .repeated(atom, least: least, most: most, isLazy: isLazy)
+        // What is empty stays empty. Whatever is kept adds to the program, whose limit so limits the time to make it.
+        guard !atom.isEmpty, most != 0 else { return [] }
+        guard atom.count * max(least, most ?? 0) <= BytePattern.limit else {
+            isTooLong = true
+            return []
+        }
+        return repeated(atom, least, most, isLazy)
+    }
+
+    private func repeated(_ atom: Code, _ least: Int, _ most: Int?, _ isLazy: Bool) -> Code {
+        let fork = { (after: Int) in BytePattern.Instruction.fork(isLazy ? after : 1, isLazy ? 1 : after) }
+        let needed = Code([Code](repeating: atom, count: least).joined())
+        guard let most else { return needed + [fork(atom.count + 2)] + atom + [.jump(-atom.count - 1)] }
+        return (0..<most - least).reduce(into: needed) { code, place in
+            code += [fork((most - least - place) * (atom.count + 1))] + atom
+        }
     }
 
     /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil where a brace is an ordinary character.
@@ -315,8 +285,8 @@ struct PatternParser {
         return (low, high)
     }
 
-    private mutating func atom(depth: Int) throws(BytePattern.Problem) -> PatternNode {
-        guard let byte = next else { return .sequence([]) }
+    private mutating func atom(depth: Int) throws(BytePattern.Problem) -> Code {
+        guard let byte = next else { return [] }
         position += 1
         switch Unicode.Scalar(byte) {
         case "(":
@@ -330,14 +300,14 @@ struct PatternParser {
             let isFirst = isCaptured && groups == 1
             let inner = try choice(depth: depth + 1)
             guard take(")") else { throw problem("a parenthesis is not closed") }
-            return isFirst ? .capture(inner) : inner
-        case "[": return .bytes(try set())
-        case ".": return .bytes(ByteSet([UInt8(ascii: "\n")]).inverted)
-        case "^": return .begin
-        case "$": return .end
+            return isFirst ? [.open] + inner + [.close] : inner
+        case "[": return [.byte(try set())]
+        case ".": return [.byte(ByteSet([UInt8(ascii: "\n")]).inverted)]
+        case "^": return [.begin]
+        case "$": return [.end]
         case "*", "+", "?": throw problem("a count follows nothing")
-        case "\\": return .bytes(try escape())
-        default: return .bytes(ByteSet([byte]))
+        case "\\": return [.byte(try escape())]
+        default: return [.byte(ByteSet([byte]))]
         }
     }
 
@@ -367,8 +337,8 @@ struct PatternParser {
     private static let blanks = ByteSet([9, 10, 11, 12, 13, 32])
     private static let word: ByteSet = {
         var set = digits
-        set.formUnion(ByteSet(UInt8(ascii: "a")...UInt8(ascii: "z")))
-        set.formUnion(ByteSet(UInt8(ascii: "A")...UInt8(ascii: "Z")))
+        set.insert(ByteSet(UInt8(ascii: "a")...UInt8(ascii: "z")))
+        set.insert(ByteSet(UInt8(ascii: "A")...UInt8(ascii: "Z")))
         set.insert(UInt8(ascii: "_"))
         return set
     }()
@@ -382,7 +352,7 @@ struct PatternParser {
             isFirst = false
             position += 1
             if byte == UInt8(ascii: "\\") {
-                set.formUnion(try escape())
+                set.insert(try escape())
                 continue
             }
             guard next == UInt8(ascii: "-"), position + 1 < bytes.count, bytes[position + 1] != UInt8(ascii: "]") else {
@@ -394,7 +364,7 @@ struct PatternParser {
                 throw problem("a range ends before it begins")
             }
             position += 1
-            set.formUnion(ByteSet(byte...high))
+            set.insert(ByteSet(byte...high))
         }
         guard take("]") else { throw problem("a bracket is not closed") }
         return isInverted ? set.inverted : set

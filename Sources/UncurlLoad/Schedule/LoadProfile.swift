@@ -105,11 +105,7 @@ package struct LoadProfile: Hashable, Sendable {
     package var description: String {
         if !recorded.isEmpty { return "\(recorded.count) requests at the times they were recorded" }
         if stages.count == 1, let only = stages.first, only.from == only.to { return "\(only.to)" }
-        return stages.map { stage in
-            let span = Units.time(stage.duration)
-            return stage.from == stage.to
-                ? "\(stage.to) for \(span)" : "from \(stage.from) to \(stage.to) within \(span)"
-        }.joined(separator: ", ")
+        return stages.map { $0.text { "\($0)" } }.joined(separator: ", ")
     }
 }
 
@@ -141,12 +137,7 @@ package struct CrowdProfile: Hashable, Sendable {
 
     /// The profile as text: `100 connections for 30 s, from 100 to 500 connections within 1 min`.
     package var description: String {
-        stages.map { stage in
-            let span = Units.time(stage.duration)
-            return stage.from == stage.to
-                ? "\(grouped(stage.to)) connections for \(span)"
-                : "from \(grouped(stage.from)) to \(grouped(stage.to)) connections within \(span)"
-        }.joined(separator: ", ")
+        stages.map { $0.text(" connections", grouped) }.joined(separator: ", ")
     }
 }
 
@@ -159,6 +150,12 @@ package struct LoadStage<Value: Hashable & Sendable>: Hashable, Sendable {
 
     package init(duration: UInt64, from: Value, to: Value) {
         (self.duration, self.from, self.to) = (duration, from, to)
+    }
+
+    fileprivate func text(_ unit: String = "", _ text: (Value) -> String) -> String {
+        let span = timeText(duration)
+        return from == to
+            ? "\(text(to))\(unit) for \(span)" : "from \(text(from)) to \(text(to))\(unit) within \(span)"
     }
 }
 

@@ -44,9 +44,9 @@ package enum Pause: Hashable, Sendable {
 
     package var description: String {
         switch self {
-        case .fixed(let span): Units.time(span)
-        case .uniform(let low, let high): "\(Units.time(low)) to \(Units.time(high))"
-        case .exponential(let mean): "\(Units.time(mean)) on average"
+        case .fixed(let span): timeText(span)
+        case .uniform(let low, let high): "\(timeText(low)) to \(timeText(high))"
+        case .exponential(let mean): "\(timeText(mean)) on average"
         }
     }
 }

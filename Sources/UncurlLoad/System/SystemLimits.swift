@@ -3,26 +3,19 @@ package import UncurlReactor
 
 /// What this machine allows a process that opens many connections. It is read once; tests supply their own.
 package struct SystemLimits: Hashable, Sendable {
-    var softDescriptors: UInt64
-    var hardDescriptors: UInt64
+    var softDescriptors: UInt64 = 1_024
+    var hardDescriptors: UInt64 = 1_048_576
     /// Local ports for one source address towards one destination (`ip_local_port_range`).
-    var ports: UInt64
+    var ports: UInt64 = 28_232
     /// The longest accept queue that a local server can have.
-    var acceptQueue: UInt64
+    var acceptQueue: UInt64 = 4_096
     /// The setting `tcp_tw_reuse`: 0 never, 1 everywhere, 2 on loopback only. A port can be used again after a second.
-    var timeWaitReuse: UInt64
+    var timeWaitReuse: UInt64 = 2
     /// The number of connections that connection tracking has room for. Nil where it is not loaded.
     var trackedConnections: UInt64?
 
     /// Linux's defaults since 5.4, for limits that `/proc` does not have.
-    package static let usual = SystemLimits(
-        softDescriptors: 1_024,
-        hardDescriptors: 1_048_576,
-        ports: 28_232,
-        acceptQueue: 4_096,
-        timeWaitReuse: 2,
-        trackedConnections: nil
-    )
+    package static let usual = SystemLimits()
 
     /// The limits for a process that opens no connection of its own.
     package static let none = SystemLimits(
@@ -30,8 +23,7 @@ package struct SystemLimits: Hashable, Sendable {
         hardDescriptors: 1 << 40,
         ports: 1 << 40,
         acceptQueue: UInt64(UInt32.max),
-        timeWaitReuse: 1,
-        trackedConnections: nil
+        timeWaitReuse: 1
     )
 
     package static func read() -> SystemLimits {

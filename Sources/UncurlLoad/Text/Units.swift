@@ -30,35 +30,33 @@ package func left(_ text: String, _ width: Int) -> String {
 }
 
 /// Times and sizes for people, with three significant digits.
-package enum Units {
-    /// Returns nanoseconds as `512 ns`, `45.3 µs`, `1.23 ms`, `2 s`, `1.5 min`.
-    package static func time(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds)) }
+/// Returns nanoseconds as `512 ns`, `45.3 µs`, `1.23 ms`, `2 s`, `1.5 min`.
+package func timeText(_ nanoseconds: UInt64) -> String { timeText(Double(nanoseconds)) }
 
-    package static func time(_ nanoseconds: Double) -> String {
-        switch nanoseconds {
-        case ..<999.5: threeDigits(nanoseconds) + " ns"
-        case ..<999.5e3: threeDigits(nanoseconds / 1e3) + " µs"
-        case ..<999.5e6: threeDigits(nanoseconds / 1e6) + " ms"
-        case ..<119.5e9: threeDigits(nanoseconds / 1e9) + " s"
-        case ..<7_200e9: threeDigits(nanoseconds / 60e9) + " min"
-        default: threeDigits(nanoseconds / 3_600e9) + " h"
-        }
+package func timeText(_ nanoseconds: Double) -> String {
+    switch nanoseconds {
+    case ..<999.5: threeDigits(nanoseconds) + " ns"
+    case ..<999.5e3: threeDigits(nanoseconds / 1e3) + " µs"
+    case ..<999.5e6: threeDigits(nanoseconds / 1e6) + " ms"
+    case ..<119.5e9: threeDigits(nanoseconds / 1e9) + " s"
+    case ..<7_200e9: threeDigits(nanoseconds / 60e9) + " min"
+    default: threeDigits(nanoseconds / 3_600e9) + " h"
     }
+}
 
-    /// Returns bytes as `512 B`, `1.21 KiB`, `24 MiB`.
-    package static func bytes(_ count: Double) -> String {
-        var amount = count
-        for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
-            if amount < 1_000 { return "\(threeDigits(amount)) \(unit)" }
-            amount /= 1_024
-        }
-        return threeDigits(amount) + " PiB"
+/// Returns bytes as `512 B`, `1.21 KiB`, `24 MiB`.
+package func bytesText(_ count: Double) -> String {
+    var amount = count
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
+        if amount < 1_000 { return "\(threeDigits(amount)) \(unit)" }
+        amount /= 1_024
     }
+    return threeDigits(amount) + " PiB"
+}
 
-    private static func threeDigits(_ value: Double) -> String {
-        let decimals = value == value.rounded() ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0
-        return fixed(value, decimals)
-    }
+private func threeDigits(_ value: Double) -> String {
+    let decimals = value == value.rounded() ? 0 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0
+    return fixed(value, decimals)
 }
 
 /// Returns a count with its noun: `1 request`, `2 requests`.

@@ -34,7 +34,7 @@ package struct SearchGoal: Hashable, Sendable {
         var texts = percentiles.map { percentile in
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let value = Measured.time(figures.metrics[.corrected], .percentile(percentile))
-            return "\(name) is \(value.map { Units.time($0) } ?? "unknown")"
+            return "\(name) is \(value.map { timeText($0) } ?? "unknown")"
         }
         texts.append("\(grouped(figures.metrics.errors)) errors")
         let unsent = figures.metrics[.unsent]

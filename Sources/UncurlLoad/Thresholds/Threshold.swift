@@ -58,9 +58,7 @@ package struct Threshold: Hashable, Sendable {
 
     /// The errors whose number the condition limits. A condition that requires at least a number, such as `failed<5`,
     /// limits none.
-    var tolerated: ToleratedErrors {
-        comparison.isUpper ? metric.counted : ToleratedErrors()
-    }
+    var tolerated: Set<String> { comparison.isUpper ? metric.counted : [] }
 
     /// Returns whether `figures` fail by this condition without volley's own lateness, too.
     func failsPunctually(_ figures: Measured) -> Bool {
@@ -72,7 +70,7 @@ package struct Threshold: Hashable, Sendable {
 
     /// Returns the finding as text: `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.
     package func finding(_ value: Double?) -> String {
-        let words = window.map { (of: "over \(Units.time($0))", worst: " in the worst \(Units.time($0))") }
+        let words = window.map { (of: "over \(timeText($0))", worst: " in the worst \(timeText($0))") }
         guard let value else { return "\(metric.name) was not measured" + (words.map { " \($0.of)" } ?? "") }
         return "\(metric.name) is \(metric.kind.text(value))" + (words?.worst ?? "")
     }
@@ -90,7 +88,7 @@ package struct ThresholdMetric: Hashable, Sendable {
 
         package func text(_ value: Double) -> String {
             switch self {
-            case .time: Units.time(value)
+            case .time: timeText(value)
             case .share: fixed(value * 100, 3) + " %"
             case .perSecond: fixed(value, 1) + "/s"
             case .count: fixed(value, 0)
@@ -207,19 +205,15 @@ package struct ThresholdMetric: Hashable, Sendable {
         }
     }
 
-    /// The errors that the figure counts. A figure of one name counts none, because it says nothing about other names.
-    package var counted: ToleratedErrors {
-        guard requestName == nil else { return ToleratedErrors() }
-        switch subject {
-        case .time: return ToleratedErrors()
-        case .failures(let kind): return ToleratedErrors(kinds: [kind])
-        case .figure(let figure):
-            let isAll = figure.condition == "errors"
-            return ToleratedErrors(
-                failed: isAll || figure.condition == "failed",
-                httpErrors: isAll || figure.condition == "http_errors",
-                unsent: figure.condition == "unsent"
-            )
+    /// The errors that the figure counts: `failed`, `http_errors`, `unsent`, or a class of failures. A figure of one
+    /// name counts none, because it says nothing about other names.
+    package var counted: Set<String> {
+        guard requestName == nil else { return [] }
+        return switch subject {
+        case .time: []
+        case .failures(let kind): [kind.rawValue]
+        case .figure(let figure) where figure.condition == "errors": ["failed", "http_errors"]
+        case .figure(let figure): Set(["failed", "http_errors", "unsent"].filter { $0 == figure.condition })
         }
     }
 }

@@ -32,8 +32,8 @@ package enum Verdict: Int32, Sendable {
         thresholds: ThresholdOutcome? = nil,
         search: SearchGoal? = nil
     ) {
-        var tolerated = thresholds?.tolerated ?? ToleratedErrors()
-        if search != nil { tolerated.formUnion(ToleratedErrors(failed: true, httpErrors: true)) }
+        var tolerated = thresholds?.tolerated ?? []
+        if search != nil { tolerated.formUnion(["failed", "http_errors"]) }
         if interrupted {
             self = .interrupted
         } else if thresholds?.thresholds.contains(where: {
@@ -42,11 +42,12 @@ package enum Verdict: Int32, Sendable {
             self = .threshold
         } else if metrics.done(work) == 0 && metrics[.events] == 0 || !metrics.isBalanced
             || metrics[.failed] &+ metrics[.connectionsFailed] &+ metrics[.connectionsStray] > 0
-                && !tolerated.covers(metrics.failures)
-            || metrics[.unsent] > 0 && !tolerated.unsent
+                && !tolerated.contains("failed")
+                && metrics.failures.count(where: { !tolerated.contains($0.kind.rawValue) }) > 0
+            || metrics[.unsent] > 0 && !tolerated.contains("unsent")
         {
             self = .failures
-        } else if metrics.httpErrors > 0, !tolerated.httpErrors {
+        } else if metrics.httpErrors > 0, !tolerated.contains("http_errors") {
             self = .httpErrors
         } else if let search {
             self = search.verdict(of: metrics, generatorLimited: generatorLimited, isOnlyLate: isOnlyLate)
@@ -62,16 +63,17 @@ package enum Verdict: Int32, Sendable {
 
     /// Returns the worse of two saved statuses.
     package static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
-        let rank = { (status: UInt64) in
-            Verdict(rawValue: Int32(clamping: status)).flatMap { order.firstIndex(of: $0) } ?? order.count
-        }
-        return rank(left) <= rank(right) ? left : right
+        let (first, second) = (Verdict(rawValue: Int32(clamping: left)), Verdict(rawValue: Int32(clamping: right)))
+        return rank(first) <= rank(second) ? left : right
     }
 
     /// Returns the worse of two verdicts.
     static func worse(_ left: Verdict, _ right: Verdict) -> Verdict {
-        let rank = { (verdict: Verdict) in order.firstIndex(of: verdict) ?? order.count }
-        return rank(left) <= rank(right) ? left : right
+        rank(left) <= rank(right) ? left : right
+    }
+
+    private static func rank(_ verdict: Verdict?) -> Int {
+        verdict.flatMap { order.firstIndex(of: $0) } ?? order.count
     }
 
     package func exit() -> Never { Glibc.exit(rawValue) }
@@ -105,7 +107,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
     /// The finding about the goal of a search, for a run of one.
     package let goal: Finding?
     /// The errors that kept conditions limit: their number was allowed.
-    let tolerated: ToleratedErrors
+    let tolerated: Set<String>
 
     /// - Parameters:
     ///   - watched: The figures that were found during the run. They take precedence over those of its end.
@@ -118,7 +120,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
         _ search: SearchGoal? = nil
     ) {
         var findings: [Finding] = []
-        var tolerated = ToleratedErrors()
+        var tolerated: Set<String> = []
         for threshold in thresholds {
             let value = watched[threshold] ?? (threshold.window == nil ? figures.value(threshold.metric) : nil)
             let isKept = value.map { !threshold.comparison.holds($0, threshold.limit) } ?? false
@@ -154,26 +156,4 @@ package struct ThresholdOutcome: Hashable, Sendable {
 
     /// The conditions that were not kept, in words.
     package var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
-}
-
-/// The errors whose number a condition limits.
-package struct ToleratedErrors: Hashable, Sendable {
-    /// Whether all failed requests and connections are among them.
-    package var failed = false
-    /// The classes of failures that are among them.
-    package var kinds: Set<FailureClass> = []
-    package var httpErrors = false
-    package var unsent = false
-
-    package var isEmpty: Bool { self == ToleratedErrors() }
-
-    mutating func formUnion(_ other: ToleratedErrors) {
-        failed = failed || other.failed
-        kinds.formUnion(other.kinds)
-        httpErrors = httpErrors || other.httpErrors
-        unsent = unsent || other.unsent
-    }
-
-    /// Returns whether all failures are tolerated ones.
-    func covers(_ failures: FailureLog) -> Bool { failed || failures.count { !kinds.contains($0.kind) } == 0 }
 }

@@ -19,8 +19,7 @@ struct UserCookies: Sendable {
         for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
             // A given cookie counts as sent over https: a Secure one is kept, and sent over https alone.
             let name = cookie.host ?? host
-            let isNamed = if case .name? = try? URLHost(name) { true } else { false }
-            let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
+            let scope = CookieScope(name, port: 443, "/", isSecure: true)
             store(Array(cookie.line.utf8)[...], from: scope, now: now)
         }
     }
@@ -52,3 +51,11 @@ struct UserCookies: Sendable {
 /// - host: The host that set it. Nil for the run's own.
 /// - expires: The time when it expires, in seconds since 1970. Nil if it expires with the run.
 package typealias GivenCookie = (line: String, host: String?, expires: Double?)
+
+extension CookieScope {
+    /// The scope of a request to a host, which is a name or an address.
+    init(_ host: String, port: UInt16, _ target: String, isSecure: Bool) {
+        let isNamed = if case .name? = try? URLHost(host) { true } else { false }
+        self.init(host: host, isAddress: !isNamed, port: port, target: target, isSecure: isSecure)
+    }
+}

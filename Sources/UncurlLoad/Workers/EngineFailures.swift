@@ -67,7 +67,7 @@ extension Failure {
 
     /// Returns what was wrong with a whole answer, as the example of the failure.
     func words(_ report: ExchangeReport, _ latency: UInt64) -> String {
-        kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(Units.time(latency))"
+        kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(timeText(latency))"
     }
 
     /// Returns the phase that the exchange had reached.

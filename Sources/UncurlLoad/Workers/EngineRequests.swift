@@ -3,100 +3,64 @@ import UncurlHTTP1
 package import UncurlReactor
 import UncurlSemantics
 
-/// A plan's request in the engine's form, made once and shared by all threads.
+/// Makes a run's requests in the engine's form, from its own URL, inputs, redirections and visits, with the run's
+/// settings for every request. Made once and shared by all threads.
 package struct EngineRequests: Sendable {
+    private let plan: RunPlan
+    /// The origin of a path without a host. The embedded server has no name: the Host field and the endpoint take its
+    /// place.
+    let origin: Origin
+    /// Where requests to that origin go.
+    private let endpoint: Endpoint
+    private let defaults: [String]
     /// The request of an exchange that pipelines as many copies as the plan says; ``single`` without pipelining.
     let pipelined: EngineRequest
     let single: EngineRequest
     /// The requests of virtual users. Nil where none are needed.
-    let list: RequestList?
-    let factory: RequestFactory
+    private(set) var list: RequestList?
 
     /// - Parameter embedded: The address of the embedded server, for a plan without a URL.
     package init(_ plan: RunPlan, embedded: SocketAddress?) throws(LoadTestError) {
+        self.plan = plan
+        let request = plan.options.request
+        defaults = request.fields.map { "\($0.name): \($0.value)" }
+        // A proxy gets the origin as the destination: for another one it would need a tunnel.
+        let place = plan.destination ?? embedded.map { .address($0) }
+        endpoint = plan.options.proxy != nil && plan.leadsToOrigin ? .origin : place ?? .origin
         do throws(EngineError) {
-            factory = try RequestFactory(plan, embedded: embedded)
-            single = try Self.make(plan.options.request, 1, by: factory)
-            pipelined =
-                plan.options.pipeline == 1
-                ? single : try Self.make(plan.options.request, plan.options.pipeline, by: factory)
+            origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
+            var options = Self.options(plan, host: request.host, endpoint: endpoint)
+            single = try request.made(origin, options)
+            options.pipelineDepth = plan.options.pipeline
+            pipelined = plan.options.pipeline == 1 ? single : try request.made(origin, options)
         } catch {
             throw .unsendable(error)
         }
-        list = plan.usesVirtualUsers ? try factory.list(plan) : nil
+        list = plan.usesVirtualUsers ? try makeList() : nil
     }
 
-    private static func make(
-        _ description: RequestDescription,
-        _ count: Int,
-        by factory: RequestFactory
-    ) throws(EngineError) -> EngineRequest {
-        var options = factory.options(forOwn: description.host)
-        options.pipelineDepth = count
-        return try EngineRequest(
-            method: description.method,
-            origin: factory.origin,
-            target: description.target,
-            fields: try PlannedRequest.fields(description.fields.map { ($0.name, Array($0.value.utf8)) }),
-            body: description.body.map { .bytes($0) } ?? .none,
-            options: options
-        )
-    }
-}
+    /// The options of requests to the run's own URL.
+    var options: EngineRequest.Options { Self.options(plan, host: plan.options.request.host, endpoint: endpoint) }
 
-/// Makes requests from those of inputs, redirections and visits, with the run's settings for every request.
-struct RequestFactory: Sendable {
-    /// The origin of a path without a host. The embedded server has no name: the Host field and the endpoint take its
-    /// place.
-    let origin: Origin
-    private let host: String
-    private let endpoint: Endpoint
-    private let isFixedEndpoint: Bool
-    private let isProxied: Bool
-    private let connectTo: [ConnectToRule]
-    private let security: SecurityOptions
-    private let defaults: [String]
-    private let sending: TransferRate?
-    private let receiving: TransferRate?
-    private let slots: TemplateSlots
-    private let names: RequestNames
-
-    init(_ plan: RunPlan, embedded: SocketAddress?) throws(EngineError) {
-        origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
-        host = plan.options.request.host
-        isProxied = plan.options.proxy != nil
-        // A proxy gets the origin as the destination: for another one it would need a tunnel.
-        let place = plan.destination ?? embedded.map { .address($0) }
-        endpoint = isProxied && plan.leadsToOrigin ? .origin : place ?? .origin
-        isFixedEndpoint = plan.options.target != nil && plan.options.unixSocket != nil
-        (connectTo, security, slots) = (plan.options.connectTo, plan.options.security, plan.options.slots)
-        names = plan.requestNames
-        sending = plan.options.limits.sending.map { TransferRate(bytesPerSecond: $0) }
-        receiving = plan.options.limits.receiving.map { TransferRate(bytesPerSecond: $0) }
-        defaults = plan.options.request.fields.map { "\($0.name): \($0.value)" }
-    }
-
-    /// Returns the options for the run's own URL.
-    func options(forOwn host: String) -> EngineRequest.Options { options(host: host, endpoint: endpoint) }
-
-    private func options(host: String, endpoint: Endpoint) -> EngineRequest.Options {
+    private static func options(_ plan: RunPlan, host: String, endpoint: Endpoint) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         // Content is not decoded, because the bytes that the server sends are counted. Only the user's own fields ask
         // for a coding.
         options.decodesContent = false
         options.host = host
         options.endpoint = endpoint
-        options.tls = security.target
-        options.serverName = security.serverName
-        options.sendingRate = sending
-        options.receivingRate = receiving
+        options.tls = plan.options.security.target
+        options.serverName = plan.options.security.serverName
+        options.sendingRate = plan.options.limits.sending.map { TransferRate(bytesPerSecond: $0) }
+        options.receivingRate = plan.options.limits.receiving.map { TransferRate(bytesPerSecond: $0) }
         return options
     }
 
     /// Returns all requests of a run with virtual users.
-    func list(_ plan: RunPlan) throws(LoadTestError) -> RequestList {
+    private func makeList() throws(LoadTestError) -> RequestList {
         guard !plan.options.inputs.drafts.isEmpty else {
-            return RequestList([try own(plan.options.request)], weights: [1], isRandom: false)
+            let own = try planned(plan.options.request, origin, options, plan.options.slots)
+            return RequestList([own], weights: [1], isRandom: false)
         }
         // Logs contain the same request again and again.
         var known: [RequestDraft: PlannedRequest] = [:]
@@ -119,43 +83,33 @@ struct RequestFactory: Sendable {
         return RequestList(requests, weights: plan.options.inputs.drafts.map(\.weight), isRandom: plan.options.isRandom)
     }
 
-    private func own(_ description: RequestDescription) throws(LoadTestError) -> PlannedRequest {
-        try planned(description, origin, options(forOwn: host), slots)
-    }
-
     /// Makes a request to the run's own host, or to the one in its URL.
-    func request(_ draft: RequestDraft) throws(LoadTestError) -> PlannedRequest {
-        try request(draft, defaults: defaults, slots)
-    }
-
-    private func request(
-        _ draft: RequestDraft,
-        defaults: [String],
-        _ slots: TemplateSlots
-    ) throws(LoadTestError) -> PlannedRequest {
+    ///
+    /// - Parameter isComplete: Whether it has all of its fields, and no places to fill in.
+    func request(_ draft: RequestDraft, isComplete: Bool = false) throws(LoadTestError) -> PlannedRequest {
+        let defaults = isComplete ? [] : defaults
         let isOwn = draft.url.hasPrefix("/")
         let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
         let url = try TargetURL(text)
-        guard !url.isSecure || security.target != nil else {
+        guard !url.isSecure || plan.isSecure else {
             throw .notReadyForTLS(url: draft.url)
         }
         let description = try RequestDescription(
             method: draft.method,
             target: url.target,
-            hostField: isOwn ? host : url.hostField,
+            hostField: isOwn ? plan.options.request.host : url.hostField,
             headers: draft.allHeaders,
             body: draft.body,
             defaults: draft.leftOut.isEmpty
                 ? defaults : defaults.filter { !draft.leftOut.contains($0.prefix { $0 != ":" }.lowercased()) }
         )
         let place = url.parts.origin == origin ? endpoint : endpoint(for: url)
-        let options = options(host: description.host, endpoint: place)
         return try planned(
             description,
             url.parts.origin,
-            options,
-            slots,
-            name: names.place(of: draft),
+            Self.options(plan, host: description.host, endpoint: place),
+            isComplete ? TemplateSlots() : plan.options.slots,
+            name: plan.requestNames.place(of: draft),
             verbatim: draft.verbatim
         )
     }
@@ -194,13 +148,31 @@ struct RequestFactory: Sendable {
         draft.method = redirect.method
         draft.body = redirect.dropsContent ? nil : description.body
         draft.headers = description.fields.filter { redirect.keeps($0.name) }.map { "\($0.name): \($0.value)" }
-        return try? self.request(draft, defaults: [], TemplateSlots())
+        return try? self.request(draft, isComplete: true)
     }
 
     private func endpoint(for url: TargetURL) -> Endpoint {
-        guard !isFixedEndpoint else { return endpoint }
-        let (host, port) = url.destination(by: connectTo)
-        if isProxied, host == url.host, port == url.port { return .origin }
+        guard plan.options.target == nil || plan.options.unixSocket == nil else { return endpoint }
+        let (host, port) = url.destination(by: plan.options.connectTo)
+        if plan.options.proxy != nil, host == url.host, port == url.port { return .origin }
         return Endpoint(host, port: port)
+    }
+}
+
+extension RequestDescription {
+    /// Returns the request as it is, without places to fill in.
+    func made(_ origin: Origin, _ options: EngineRequest.Options) throws(EngineError) -> EngineRequest {
+        try EngineRequest(
+            method: method,
+            origin: origin,
+            target: target,
+            fields: try engineFields,
+            body: body.map { .bytes($0) } ?? .none,
+            options: options
+        )
+    }
+
+    var engineFields: HTTPFields {
+        get throws(EngineError) { try PlannedRequest.fields(fields.map { ($0.name, Array($0.value.utf8)) }) }
     }
 }

@@ -409,12 +409,8 @@ extension VirtualUserDriver {
         // A retry's time runs from the first attempt, since the caller waited for both.
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let latency = worker.nanoseconds(from: sent, to: end)
-        worker.noteRetry(report)
-        worker.metrics.sent()
-        noteBytes(user, report)
-        noteWait(user, report)
         noteLastEvent(of: user)
-        noteStream(user, sent: sent, until: end, isCut: false)
+        noteSent(user, report, sent, until: end)
         user.needsConnection = plan.options.reuse != .keepAlive
         user.findings.response.status = report.status ?? 0
         user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
@@ -428,10 +424,7 @@ extension VirtualUserDriver {
             let isLate = failure.kind == .timeout
             let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
             let words = missed?.words(report, latency) ?? user.findings.words ?? "status \(report.status ?? 0)"
-            let time = worker.sinceBegin(worker.loop.now)
-            worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
-            if let name = user.name { worker.metrics.failed(name: name) }
-            worker.logFailure(failure, report, user, sent: sent, latency: latency)
+            worker.countFailure(failure, report, user, from: sent, latency, "\(label(request)): \(words)")
             if isLate { noteCorrected(user, until: end) }
             if missed != nil { user.findings.response.error = words }
         }
@@ -464,7 +457,7 @@ extension VirtualUserDriver {
                 worker.metrics.took(latency, name: name)
             }
         }
-        worker.logAnswer(report, user, sent: sent, latency: latency, responseStart: responseStart)
+        worker.logRequest(report, user, from: sent, latency, responseStart: responseStart)
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess, name: user.name)
         } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {
@@ -488,7 +481,7 @@ extension VirtualUserDriver {
     private func verdict(_ user: VirtualUser, _ request: PlannedRequest?, _ status: Int) -> Judgement {
         if let redirect = user.findings.redirect, let request {
             guard user.hops < plan.options.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
-            if let next = worker.requests.factory.following(request, by: redirect) {
+            if let next = worker.requests.following(request, by: redirect) {
                 worker.metrics.redirected()
                 return .success(next: next)
             }
@@ -583,28 +576,23 @@ extension VirtualUserDriver {
         user.wentWell = false
         let failure = Failure(error, report)
         let now = worker.loop.now
-        let time = worker.sinceBegin(now)
         if failure.kind == .timeout { noteCorrected(user, until: now) }
-        if let name = user.name { worker.metrics.failed(name: name) }
         guard let sent = report.sentAt else {
+            let time = worker.sinceBegin(now)
+            if let name = user.name { worker.metrics.failed(name: name) }
             worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
             if isOfSchedule(user) { worker.metrics.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
-            worker.logFailure(failure, report, user, sent: nil, latency: waited)
+            worker.logRequest(report, user, failure, from: report.timings.start, waited)
             // A schedule limits the attempts. Without one, connects would be tried as fast as they are refused.
             if plan.options.profile == nil { worker.pacer.failed(at: time) }
             return
         }
-        worker.noteRetry(report)
-        noteBytes(user, report)
-        worker.metrics.sent()
-        noteWait(user, report)
+        noteSent(user, report, sent, until: now)
         // The time limit counts from the exchange's start, so the latency of a timeout does too.
         let isWhole = report.retried || failure.kind == .timeout
-        noteStream(user, sent: sent, until: now, isCut: false)
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
-        worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
-        worker.logFailure(failure, report, user, sent: sent, latency: latency)
+        worker.countFailure(failure, report, user, from: sent, latency, "\(label(request)): \(error)")
     }
 
     /// Counts a request that has no outcome at the run's end: as in flight if it was sent; otherwise, if it was due by
@@ -615,22 +603,28 @@ extension VirtualUserDriver {
             if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
             return
         }
-        worker.noteRetry(report)
-        noteBytes(user, report)
-        worker.metrics.sent()
-        noteWait(user, report)
-        noteStream(user, sent: sent, until: now, isCut: true)
+        noteSent(user, report, sent, until: now, isCut: true)
         noteCorrected(user, until: now)
     }
 
-    private func noteBytes(_ user: VirtualUser, _ report: ExchangeReport) {
+    /// Counts a request that was sent, whatever became of it.
+    ///
+    /// - Parameter isCut: Whether the end of the run cut it off.
+    private func noteSent(
+        _ user: VirtualUser,
+        _ report: ExchangeReport,
+        _ sent: Instant,
+        until end: Instant,
+        isCut: Bool = false
+    ) {
+        worker.noteRetry(report)
+        worker.metrics.sent()
         worker.noteBytes(report)
         if let name = user.name { worker.metrics.read(bodyBytes: report.contentReceived, name: name) }
-    }
-
-    private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {
-        guard isOfSchedule(user), let sent = report.sentAt else { return }
-        worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
+        if isOfSchedule(user), let sent = report.sentAt {
+            worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
+        }
+        noteStream(user, sent: sent, until: end, isCut: isCut)
     }
 
     /// Returns whether the present request is the one that came due, not one that followed it.
@@ -911,7 +905,7 @@ extension VirtualUserDriver {
 
     private func take(_ request: LoadRequest, for user: VirtualUser) throws(LoadTestError) {
         do throws(LoadTestError) {
-            let planned = try worker.requests.factory.request(request.draft)
+            let planned = try worker.requests.request(request.draft)
             (user.request, user.name) = (planned, planned.name)
             spend()
         } catch {

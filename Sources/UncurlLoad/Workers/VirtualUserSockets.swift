@@ -11,15 +11,15 @@ extension VirtualUserDriver {
     /// Opens the WebSocket of a user without one. Called when the pacer allows another connection.
     func openSocket() {
         guard let user = sockets?.unopened.popLast() else { return }
-        let (factory, request) = (worker.requests.factory, plan.options.request)
+        let (requests, request) = (worker.requests, plan.options.request)
         do throws(EngineError) {
             try user.link?.open(worker.engine) { handshake throws(EngineError) in
                 try EngineRequest(
                     webSocket: handshake,
-                    origin: factory.origin,
+                    origin: requests.origin,
                     target: request.target,
-                    fields: try PlannedRequest.fields(request.fields.map { ($0.name, Array($0.value.utf8)) }),
-                    options: factory.options(forOwn: request.host)
+                    fields: try request.engineFields,
+                    options: requests.options
                 )
             }
         } catch {
@@ -39,7 +39,7 @@ extension VirtualUserDriver {
         guard span <= plan.options.timeout else {
             user.link?.abort()
             sockets?.open -= 1
-            return refused(user, Failure(.upgrade, .timeout), words: "opened after \(Units.time(span))")
+            return refused(user, Failure(.upgrade, .timeout), words: "opened after \(timeText(span))")
         }
         worker.metrics.opened(after: span)
         user.messages = 0
@@ -120,7 +120,7 @@ extension VirtualUserDriver {
         let latency = endMessage(user, until: end)
         worker.metrics.read(bodyBytes: UInt64(message.count))
         if latency > plan.options.timeout {
-            fail(user, Failure(.message, .timeout), words: "answered after \(Units.time(latency))", latency, end)
+            fail(user, Failure(.message, .timeout), words: "answered after \(timeText(latency))", latency, end)
             return giveUp(user)
         }
         if let problem = problem(with: message, of: user) {
@@ -134,7 +134,7 @@ extension VirtualUserDriver {
                 worker.metrics.followedUp()
             }
             noteCorrected(user, until: end)
-            worker.logMessage(nil, user, latency: latency)
+            worker.logRequest(nil, user, from: user.said, latency)
         }
         guard let most = plan.messagesPerSocket, user.messages >= most else { return free(user) }
         if plan.options.limits.resets || plan.options.reuse == .rst { giveUp(user) } else { user.link?.close() }
@@ -156,7 +156,7 @@ extension VirtualUserDriver {
         guard worker.hasTime() || worker.drain() else { return worker.stop() }
         let now = worker.loop.now
         let latency = endMessage(user, until: now)
-        fail(user, Failure(.message, .timeout), words: "no answer after \(Units.time(latency))", latency, now)
+        fail(user, Failure(.message, .timeout), words: "no answer after \(timeText(latency))", latency, now)
         giveUp(user)
     }
 
@@ -200,10 +200,8 @@ extension VirtualUserDriver {
     }
 
     private func fail(_ user: VirtualUser, _ failure: Failure, words: String, _ latency: UInt64, _ end: Instant) {
-        let time = worker.sinceBegin(end)
-        worker.metrics.failed(failure, latency: latency, at: time, example: "\(plan.url): \(words)")
         if failure.kind == .timeout { noteCorrected(user, until: end) }
-        worker.logMessage(failure, user, latency: latency)
+        worker.countFailure(failure, nil, user, from: user.said, latency, "\(plan.url): \(words)")
     }
 
     /// Ends a WebSocket at once, for example because its next message could be the late answer.
@@ -225,11 +223,8 @@ extension VirtualUserDriver {
     func noteUnansweredMessages() {
         let now = worker.loop.now
         for user in sockets?.users ?? [] where user.isTalking {
-            user.isTalking = false
             user.link?.stopWaiting()
-            worker.metrics.sent()
-            noteBytes(user)
-            if user.due >= since { worker.metrics.waited(worker.nanoseconds(from: user.due, to: user.said)) }
+            _ = endMessage(user, until: now)
             noteCorrected(user, until: now)
         }
     }

@@ -484,49 +484,30 @@ extension Worker {
 
 /// The log of single requests, where one is kept.
 extension Worker {
-    /// - Parameter user: The user whose request it was. Nil where all send the same.
-    func logAnswer(
-        _ report: ExchangeReport,
+    /// - Parameters:
+    ///   - report: Nil for a message on a WebSocket.
+    ///   - user: The user whose request it was. Nil where all send the same.
+    ///   - failure: Nil if there was an answer.
+    ///   - start: The time of the first byte sent, or that of the connection's start if there was none.
+    func logRequest(
+        _ report: ExchangeReport?,
         _ user: VirtualUser? = nil,
-        sent: Instant,
-        latency: UInt64,
-        responseStart: UInt64
+        _ failure: Failure? = nil,
+        from start: Instant,
+        _ latency: UInt64,
+        responseStart: UInt64? = nil
     ) {
         guard let log else { return }
         log.add(
             RequestRecord(
                 due: due(user),
-                start: sinceBegin(sent),
+                start: sinceBegin(start),
                 latency: latency,
                 responseStart: responseStart,
-                status: report.status ?? 0,
-                bytesIn: report.bytesReceived,
-                isNewConnection: !report.reusedConnection,
-                isSentAgain: report.retried,
-                name: user?.name,
-                isOfWarmUp: isOfWarmUp(user)
-            )
-        )
-    }
-
-    /// - Parameter sent: The time of the first byte sent. Nil without a connection.
-    func logFailure(
-        _ failure: Failure,
-        _ report: ExchangeReport,
-        _ user: VirtualUser? = nil,
-        sent: Instant?,
-        latency: UInt64
-    ) {
-        guard let log else { return }
-        log.add(
-            RequestRecord(
-                due: due(user),
-                start: sinceBegin(sent ?? report.timings.start),
-                latency: latency,
-                status: 0,
-                bytesIn: report.bytesReceived,
-                isNewConnection: !report.reusedConnection,
-                isSentAgain: report.retried,
+                status: failure == nil ? report?.status ?? 0 : 0,
+                bytesIn: report?.bytesReceived ?? 0,
+                isNewConnection: report.map { !$0.reusedConnection } ?? (user?.messages == 1),
+                isSentAgain: report?.retried == true,
                 name: user?.name,
                 failure: failure,
                 isOfWarmUp: isOfWarmUp(user)
@@ -534,23 +515,20 @@ extension Worker {
         )
     }
 
-    /// Logs a message on a WebSocket.
+    /// Counts a request that was sent and failed.
     ///
-    /// - Parameter failure: Nil if the message was answered.
-    func logMessage(_ failure: Failure?, _ user: VirtualUser, latency: UInt64) {
-        guard let log else { return }
-        log.add(
-            RequestRecord(
-                due: due(user),
-                start: sinceBegin(user.said),
-                latency: latency,
-                status: 0,
-                isNewConnection: user.messages == 1,
-                name: user.name,
-                failure: failure,
-                isOfWarmUp: isOfWarmUp(user)
-            )
-        )
+    /// - Parameter example: The request, and what happened to it.
+    func countFailure(
+        _ failure: Failure,
+        _ report: ExchangeReport?,
+        _ user: VirtualUser? = nil,
+        from sent: Instant,
+        _ latency: UInt64,
+        _ example: @autoclosure () -> String
+    ) {
+        metrics.failed(failure, latency: latency, at: sinceBegin(loop.now), example: example())
+        if let name = user?.name { metrics.failed(name: name) }
+        logRequest(report, user, failure, from: sent, latency)
     }
 
     private func isOfWarmUp(_ user: VirtualUser?) -> Bool {
@@ -580,41 +558,29 @@ extension Worker: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
 
+    /// While the run drains, an outcome still counts, and no request follows it.
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard hasTime() else { return finishLate(id, outcome, report) }
-        switch outcome {
-        case .completed:
-            count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
-            guard report.remaining == 0 else { return }
-            forget(id)
-            running -= 1
-            sendNext(connectionGone: plan.options.reuse != .keepAlive)
-        case .failed(let error):
-            fail(id, error, report)
-            sendNext(connectionGone: true)
-        }
-    }
-
-    /// Counts an outcome after time is up: while the run drains, it still counts, and no request follows it.
-    private func finishLate(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
-        guard drain() else {
+        let isInTime = hasTime()
+        guard isInTime || drain() else {
             // Before `stop`, which may hand the metrics over from within.
             noteUnfinished(id, outcome, report)
             return stop()
         }
+        var isConnectionGone = plan.options.reuse != .keepAlive
         switch outcome {
         case .completed:
             count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
-            noteDrained(report)
+            if !isInTime { noteDrained(report) }
             guard report.remaining == 0 else { return }
             forget(id)
             running -= 1
         case .failed(let error):
             fail(id, error, report)
-            // `fail` may have put the rest of a pipeline back, and the run sends no more.
-            budget = 0
+            isConnectionGone = true
+            // `fail` may have put the rest of a pipeline back, and a run that drains sends no more.
+            if !isInTime { budget = 0 }
         }
-        if running == 0 { stop() }
+        if isInTime { sendNext(connectionGone: isConnectionGone) } else if running == 0 { stop() }
     }
 
     private func count(_ report: ExchangeReport, isFirst: Bool) {
@@ -629,7 +595,7 @@ extension Worker: ExchangeDelegate {
         let latency = nanoseconds(from: sent, to: end)
         let responseStart = nanoseconds(from: sent, to: timings.responseStart ?? end)
         metrics.completed(status: report.status ?? 0, latency: latency, responseStart: responseStart)
-        logAnswer(report, sent: sent, latency: latency, responseStart: responseStart)
+        logRequest(report, from: sent, latency, responseStart: responseStart)
     }
 
     private func noteDrained(_ report: ExchangeReport) {
@@ -640,13 +606,7 @@ extension Worker: ExchangeDelegate {
     /// Counts a whole answer that came too late, or with bytes after it.
     private func refuse(_ report: ExchangeReport, _ failure: Failure, sent: Instant, until end: Instant) {
         let latency = nanoseconds(from: failure.kind == .timeout ? report.timings.start : sent, to: end)
-        metrics.failed(
-            failure,
-            latency: latency,
-            at: sinceBegin(loop.now),
-            example: "\(plan.url): \(failure.words(report, latency))"
-        )
-        logFailure(failure, report, sent: sent, latency: latency)
+        countFailure(failure, report, from: sent, latency, "\(plan.url): \(failure.words(report, latency))")
     }
 
     private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
@@ -658,7 +618,8 @@ extension Worker: ExchangeDelegate {
             // Without a connection nothing was sent. A run by count must still end: the attempt uses one request up.
             budget? += lost - 1
             metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
-            logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
+            let start = report.timings.start
+            logRequest(report, nil, failure, from: start, nanoseconds(from: start, to: loop.now))
             pacer.failed(at: now)
             return
         }
@@ -672,10 +633,7 @@ extension Worker: ExchangeDelegate {
             // The time limit counts from the exchange's start, so the latency of a timeout does too.
             let isWhole = report.retried || failure.kind == .timeout
             let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
-            for _ in 0..<lost {
-                metrics.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
-                logFailure(failure, report, sent: sent, latency: latency)
-            }
+            for _ in 0..<lost { countFailure(failure, report, from: sent, latency, "\(plan.url): \(error)") }
         }
     }
 

@@ -50,6 +50,7 @@ package struct Comparison: Sendable {
     package let isLimited: Bool
     /// The processor time that the host took in each run, for each second.
     private let stolen: (old: Double, new: Double)
+    private let course: (before: [SavedReport.Interval], after: [SavedReport.Interval])
     private let failures: [Failures]
     private let names: [OctetText: (old: JSONTree, new: JSONTree)]
 
@@ -71,25 +72,19 @@ package struct Comparison: Sendable {
         names = Self.names(old, new)
         let courses = (try old.intervals(), try new.intervals())
         stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
-        let (before, after) = (Self.course(courses.0), Self.course(courses.1))
+        course = (Self.course(courses.0), Self.course(courses.1))
         let (earlier, later) = (try old.headline(), try new.headline())
         if let left = earlier?.summary(percentiles: SavedReport.Interval.percentiles),
             let right = later?.summary(percentiles: SavedReport.Interval.percentiles)
         {
-            addTimes(left, right, before, after)
+            addTimes(left, right)
         }
-        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), before, after, by: \.successesPerSecond)
-        if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
-            add(Row("rate_ratio", .share, isCost: false, left, right), before, after, by: \.perSecond)
+        add(Row("rps", .perSecond, isCost: false, old.rate, new.rate), by: \.successesPerSecond)
+        if let left = old.rateRatio, let right = new.rateRatio {
+            add(Row("rate_ratio", .share, isCost: false, left, right), by: \.perSecond)
         }
-        for kind in Figure.compared {
-            addShare(kind, old.count(kind), new.count(kind), before, after)
-        }
+        for kind in Figure.compared { addShare(kind, old.count(kind), new.count(kind)) }
         correct()
-    }
-
-    private static func pair<Value>(_ left: Value?, _ right: Value?) -> (Value, Value)? {
-        if let left, let right { (left, right) } else { nil }
     }
 
     /// The intervals without the first and the last one, which may be incomplete. Their stolen time is smoothed.
@@ -129,19 +124,14 @@ package struct Comparison: Sendable {
 
     // MARK: Rows
 
-    private mutating func addTimes(
-        _ old: LatencyHistogram.Summary,
-        _ new: LatencyHistogram.Summary,
-        _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval]
-    ) {
+    private mutating func addTimes(_ old: LatencyHistogram.Summary, _ new: LatencyHistogram.Summary) {
         for percentile in SavedReport.Interval.percentiles {
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             // An interval counts only with enough values beyond the percentile; otherwise that would be the maximum.
             let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
-            addTime(name, old, new, before, after, of: needed) { $0[percentile].map { Double($0) } }
+            addTime(name, old, new, of: needed) { $0[percentile].map { Double($0) } }
         }
-        addTime("mean", old, new, before, after, of: 0, by: \.mean)
+        addTime("mean", old, new, of: 0, by: \.mean)
     }
 
     /// - Parameter count: The least number of times that an interval must have.
@@ -149,13 +139,11 @@ package struct Comparison: Sendable {
         _ name: String,
         _ old: LatencyHistogram.Summary,
         _ new: LatencyHistogram.Summary,
-        _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval],
         of count: UInt64,
         by figure: (LatencyHistogram.Summary) -> Double?
     ) {
         guard let left = figure(old), let right = figure(new) else { return }
-        add(Row(name, .time, left, right), before, after) { interval in
+        add(Row(name, .time, left, right)) { interval in
             interval.times.flatMap { $0.count < count ? nil : figure($0) }
         }
     }
@@ -163,14 +151,12 @@ package struct Comparison: Sendable {
     /// Adds a row, and judges it by the figures of both runs' intervals.
     private mutating func add(
         _ row: Row,
-        _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval],
         by figure: (SavedReport.Interval) -> Double?
     ) {
         var row = row
         let evidence = Self.withoutStolen(
-            Self.samples(before, by: figure),
-            Self.samples(after, by: figure),
+            Self.samples(course.before, by: figure),
+            Self.samples(course.after, by: figure),
             isCost: row.isCost,
             tolerance: tolerance
         )
@@ -193,16 +179,14 @@ package struct Comparison: Sendable {
     private mutating func addShare(
         _ kind: Figure,
         _ old: SavedReport.Count,
-        _ new: SavedReport.Count,
-        _ before: [SavedReport.Interval],
-        _ after: [SavedReport.Interval]
+        _ new: SavedReport.Count
     ) {
         var row = Row(kind.name, .share, SavedReport.share(old), SavedReport.share(new))
         row.countsErrors = true
         if !row.isEmpty {
             if old.part > 0, new.part > 0 {
-                let course = { Self.samples($0) { $0.shares[kind] } }
-                row.test = PairedTest(course(before), course(after), tolerance: tolerance)
+                let samples = { Self.samples($0) { $0.shares[kind] } }
+                row.test = PairedTest(samples(course.before), samples(course.after), tolerance: tolerance)
             }
             row.probability = row.test?.probability ?? Self.probability(old, new)
         }

@@ -5,34 +5,85 @@ import UncurlReactor
 import UncurlTLS
 package import UncurlText
 
+/// A member of the report: its name, its rule in the schema, and its value.
+typealias Member<Owner> = (name: String, rule: String, value: @Sendable (Owner) -> JSONTree)
+
+extension JSONTree {
+    fileprivate init<Owner>(_ owner: Owner, _ members: [Member<Owner>]) {
+        self = .object(members.map { ($0.name, $0.value(owner)) })
+    }
+}
+
 extension RunResult {
     /// The report for programs, which ``SavedReport/schemaText`` describes. Times are nanoseconds.
-    package var json: JSONTree {
-        .object([
-            ("schema", .integer(SavedReport.schema)),
-            ("volley", .string(PackageVersion.text)),
-            ("run", .object(RunSetting.all.map { ($0.name, json($0)) })),
-            ("requests", json(.requests)),
-            ("rate", json(.rate)),
-            ("statuses", .object(metrics.seenStatuses.map { ("\($0.code)", .integer($0.count)) })),
-            ("bytes", json(.bytes)),
-            ("connections", json(.connections)),
-            ("tls", metrics.handshakes.json),
-            ("latency", json(.latency)),
-            ("schedule", scheduleJSON),
-            ("stream", streamJSON),
-            ("websocket", webSocketJSON),
-            ("names", namesJSON),
-            ("errors", .array(metrics.failures.sorted.map { $0.failure.json($0.record) })),
-            ("threads", .array(threads.map(json))),
-            ("intervals", .array(course.points.map(\.json))),
-            ("runs", .array(runs.map(\.json))),
-            ("limits", thresholds.json),
-            ("failed_limits", .array(thresholds.failures.map { .string($0) })),
-            ("notes", .array(notes.map { .string($0) })),
-            ("exit_status", .integer(UInt64(verdict.rawValue))),
-        ])
-    }
+    package var json: JSONTree { JSONTree(self, Self.members) }
+
+    static let members: [Member<RunResult>] = [
+        ("schema", #"{"const": 2}"#, { _ in .integer(SavedReport.schema) }),
+        ("volley", .described("Version of volley.", .text), { _ in .string(PackageVersion.text) }),
+        ("run", SavedReport.runRule, { run in .object(RunSetting.all.map { ($0.name, run.json($0)) }) }),
+        ("requests", SavedReport.section(.requests), { $0.json(.requests) }),
+        ("rate", SavedReport.section(.rate), { $0.json(.rate) }),
+        (
+            "statuses", SavedReport.statusRule,
+            { .object($0.metrics.seenStatuses.map { ("\($0.code)", .integer($0.count)) }) }
+        ),
+        (
+            "bytes",
+            SavedReport.section(
+                .bytes,
+                "The bytes of messages, and those of their contents; over TLS, before encryption."
+            ), { $0.json(.bytes) }
+        ),
+        (
+            "connections",
+            SavedReport.section(
+                .connections,
+                "Connections of the whole run with its warm-up; of handshakes, of the measured part only."
+            ), { $0.json(.connections) }
+        ),
+        (
+            "tls",
+            SavedReport.object(
+                SavedReport.rules(HandshakeLog.members),
+                4,
+                "The handshakes with the server that led to a connection; null without any.",
+                isOptional: true
+            ), { $0.metrics.handshakes.count == 0 ? .null : JSONTree($0.metrics.handshakes, HandshakeLog.members) }
+        ),
+        (
+            "latency",
+            SavedReport.section(.latency, "In a closed loop, requests that were not sent during stalls are missing."),
+            { $0.json(.latency) }
+        ),
+        ("schedule", .definition("schedule"), { $0.scheduleJSON }),
+        (
+            "stream", SavedReport.section(.stream, "The events of answers that are streams. Null for others."),
+            { $0.streamJSON }
+        ),
+        ("websocket", .definition("websocket"), { $0.webSocketJSON }),
+        ("names", .definition("names"), { $0.namesJSON }),
+        (
+            "errors", SavedReport.table(failureMembers, inLines: true),
+            { .array($0.metrics.failures.sorted.map { JSONTree($0, failureMembers) }) }
+        ),
+        (
+            "threads", SavedReport.table(threadMembers),
+            { run in .array(run.threads.map { JSONTree((run, $0), threadMembers) }) }
+        ),
+        ("intervals", .definition("intervals"), { .array($0.course.points.map(\.json)) }),
+        ("runs", .definition("runs"), { .array($0.runs.map { JSONTree($0, RunFigures.members) }) }),
+        ("limits", .definition("limits"), { .array($0.thresholds.all.map { JSONTree($0, findingMembers) }) }),
+        (
+            "failed_limits", .described("Conditions of --fail-if that hold, and their values.", .texts),
+            { .array($0.thresholds.failures.map { .string($0) }) }
+        ),
+        ("notes", .texts, { .array($0.notes.map { .string($0) }) }),
+        (
+            "exit_status", #"{"enum": [0, 2, 3, 4, 5, 130]}"#,
+            { .integer(UInt64($0.verdict.rawValue)) }
+        ),
+    ]
 
     /// A setting of the run, or a fact that no option says.
     private func json(_ setting: RunSetting) -> JSONTree {
@@ -85,50 +136,81 @@ extension RunResult {
 
     /// The figures of each name.
     var namesJSON: JSONTree {
-        .array(
-            zip(plan.requestNames.all, metrics.names).map { name, metrics in
-                .object([
-                    ("name", .string(name)),
-                    ("completed", .integer(metrics.completed)),
-                    ("succeeded", .integer(metrics.succeeded)),
-                    ("http_errors", .integer(metrics.httpErrors)),
-                    ("failed", .integer(metrics.failed)),
-                    ("latency", metrics.latency.json),
-                ])
-            }
-        )
+        .array(zip(plan.requestNames.all, metrics.names).map { JSONTree(($0, $1), Self.nameMembers) })
     }
 
-    private func json(_ thread: Thread) -> JSONTree {
-        .object([
-            ("connections", .integer(UInt64(thread.connections))),
-            ("completed", .integer(thread.completed)),
-            ("completed_per_second", .number(perSecond(thread.completedInTime))),
-            ("cpu_ns", .integer(thread.cpuNanoseconds)),
-            ("queued_ns", .integer(thread.queuedNanoseconds)),
-        ])
-    }
+    static let nameMembers: [Member<(name: String, metrics: NamedMetrics)>] = [
+        ("name", .text, { .string($0.name) }),
+        ("completed", .whole, { .integer($0.metrics.completed) }),
+        ("succeeded", .whole, { .integer($0.metrics.succeeded) }),
+        ("http_errors", .whole, { .integer($0.metrics.httpErrors) }),
+        (
+            "failed", .described("Failed requests, including those without a connection.", .whole),
+            { .integer($0.metrics.failed) }
+        ),
+        (
+            "latency", .described("corrected with a schedule, otherwise raw.", .definition("histogram")),
+            { $0.metrics.latency.json }
+        ),
+    ]
+
+    private static let threadMembers: [Member<(run: RunResult, thread: Thread)>] = [
+        ("connections", .whole, { .integer(UInt64($0.thread.connections)) }),
+        ("completed", .whole, { .integer($0.thread.completed) }),
+        ("completed_per_second", .real, { .number($0.run.perSecond($0.thread.completedInTime)) }),
+        ("cpu_ns", .whole, { .integer($0.thread.cpuNanoseconds) }),
+        (
+            "queued_ns", .described("The thread could run but had no core.", .whole),
+            { .integer($0.thread.queuedNanoseconds) }
+        ),
+    ]
+
+    private static let failureMembers: [Member<(failure: Failure, record: FailureLog.Record)>] = [
+        ("phase", SavedReport.choice(Phase.allCases.map(\.rawValue)), { .string($0.failure.phase.rawValue) }),
+        (
+            "class", SavedReport.choice(FailureClass.allCases.map(\.rawValue), depth: 10),
+            { .string($0.failure.kind.rawValue) }
+        ),
+        ("errno", .optionalInteger, { $0.failure.errno == 0 ? .null : .integer(UInt64($0.failure.errno.magnitude)) }),
+        (
+            "errno_name", .optionalText,
+            { $0.failure.errno == 0 ? .null : .string(Errno(code: $0.failure.errno).name) }
+        ),
+        ("detail", .text, { .string($0.failure.detail) }),
+        ("count", .whole, { .integer($0.record.count) }),
+        ("first_ns", .described("Since the start of the run.", .whole), { .integer($0.record.first) }),
+        ("last_ns", .whole, { .integer($0.record.last) }),
+        ("example", .text, { .string($0.record.example) }),
+    ]
+
+    static let findingMembers: [Member<ThresholdOutcome.Finding>] = [
+        ("condition", .described("The condition as it was given.", .text), { .string($0.condition) }),
+        ("found", .described("The value of its figure.", .text), { .string($0.figure) }),
+        (
+            "kept", .described("True if the condition did not hold: the run has not failed by it.", .flag),
+            { .bool($0.isKept) }
+        ),
+    ]
 }
 
 extension HandshakeLog {
-    /// The handshakes of a run; null without any.
-    fileprivate var json: JSONTree {
-        guard let share = resumedShare else { return .null }
-        let agreements = sorted.map { agreement, count in
-            JSONTree.object([
-                ("version", .string("\(agreement.version)")),
-                ("cipher_suite", .string(agreement.cipherSuite)),
-                ("count", .integer(count)),
-            ])
-        }
-        return .object([
-            ("handshakes", .integer(count)),
-            ("full", .integer(full)),
-            ("resumed", .integer(resumed)),
-            ("resumed_share", .number(share)),
-            ("agreements", .array(agreements)),
-        ])
-    }
+    /// The members of a run with handshakes.
+    fileprivate static let members: [Member<HandshakeLog>] = [
+        ("handshakes", .whole, { .integer($0.count) }),
+        ("full", .whole, { .integer($0.full) }),
+        ("resumed", .whole, { .integer($0.resumed) }),
+        ("resumed_share", .described("0 to 1.", .real), { .number($0.resumedShare ?? 0) }),
+        (
+            "agreements", SavedReport.table(agreementMembers, depth: 8),
+            { .array($0.sorted.map { JSONTree($0, agreementMembers) }) }
+        ),
+    ]
+
+    private static let agreementMembers: [Member<(agreement: Agreement, count: UInt64)>] = [
+        ("version", SavedReport.choice(["TLS 1.2", "TLS 1.3"]), { .string("\($0.agreement.version)") }),
+        ("cipher_suite", .described("IANA's name.", .text), { .string($0.agreement.cipherSuite) }),
+        ("count", .whole, { .integer($0.count) }),
+    ]
 }
 
 extension IntervalSeries.Point {
@@ -140,22 +222,6 @@ extension IntervalSeries.Point {
             ("latency", times.json),
         ]
         return .object([("start_ns", .integer(start)), ("end_ns", .integer(end))] + counts + others)
-    }
-}
-
-extension Failure {
-    fileprivate func json(_ record: FailureLog.Record) -> JSONTree {
-        .object([
-            ("phase", .string(phase.rawValue)),
-            ("class", .string(kind.rawValue)),
-            ("errno", errno == 0 ? .null : .integer(UInt64(errno.magnitude))),
-            ("errno_name", errno == 0 ? .null : .string(Errno(code: errno).name)),
-            ("detail", .string(detail)),
-            ("count", .integer(record.count)),
-            ("first_ns", .integer(record.first)),
-            ("last_ns", .integer(record.last)),
-            ("example", .string(record.example)),
-        ])
     }
 }
 
@@ -173,40 +239,32 @@ extension Figure {
 }
 
 extension RunFigures {
-    fileprivate var json: JSONTree {
-        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
-    }
-}
-
-extension ThresholdOutcome {
-    fileprivate var json: JSONTree {
-        .array(
-            all.map {
-                .object([
-                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
-                ])
-            }
-        )
-    }
+    static let members: [Member<RunFigures>] = [
+        ("per_second", .described("Successes, or connections.", .real), { .number($0.perSecond) }),
+        ("p50_ns", .optionalInteger, { .optional($0.p50) }),
+        ("p99_ns", .optionalInteger, { .optional($0.p99) }),
+    ]
 }
 
 extension LatencyHistogram {
     /// The counters and the exact figures; null where nothing was counted.
-    var json: JSONTree {
-        guard let summary = summary() else { return nil }
-        let percentiles = summary.percentiles.map {
-            (LatencyHistogram.name(ofPercentile: $0.percentile), JSONTree.integer($0.value))
-        }
-        return .object([
-            ("count", .integer(summary.count)),
-            ("over_range", .integer(summary.clamped)),
-            ("min", .integer(summary.minimum)),
-            ("mean", .number(summary.mean)),
-            ("stdev", .number(summary.deviation)),
-            ("max", .integer(summary.maximum)),
-            ("percentiles", .object(percentiles)),
-            ("sum", .integer(sum)),
-            ("hdr", .string(hdr)),
-        ])
-    }
+    var json: JSONTree { summary().map { JSONTree((self, $0), Self.members) } ?? .null }
+
+    static let members: [Member<(times: LatencyHistogram, summary: Summary)>] = [
+        ("count", .whole, { .integer($0.summary.count) }),
+        ("over_range", SavedReport.clampedRule, { .integer($0.summary.clamped) }),
+        ("min", .whole, { .integer($0.summary.minimum) }),
+        ("mean", .real, { .number($0.summary.mean) }),
+        ("stdev", .real, { .number($0.summary.deviation) }),
+        ("max", .whole, { .integer($0.summary.maximum) }),
+        (
+            "percentiles", #"{"type": "object", "additionalProperties": \#(String.whole)}"#,
+            { .object($0.summary.percentiles.map { (name(ofPercentile: $0.percentile), .integer($0.value)) }) }
+        ),
+        ("sum", .described("Of all values, modulo 2^64.", .whole), { .integer($0.times.sum) }),
+        (
+            "hdr", .described("The counters: HdrHistogram's V2, compressed, as Base64.", .text),
+            { .string($0.times.hdr) }
+        ),
+    ]
 }

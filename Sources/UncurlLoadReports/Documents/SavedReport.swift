@@ -231,7 +231,7 @@ extension SavedReport {
             let values = [mine, theirs].map { value in
                 switch value {
                 case .string(let text): oneLine(text, limit: 400)
-                case .integer(let number): name.hasSuffix("_ns") ? Units.time(number) : grouped(number)
+                case .integer(let number): name.hasSuffix("_ns") ? timeText(number) : grouped(number)
                 case .bool(let flag): flag ? "yes" : "no"
                 case .number(let number): "\(number)"
                 case .null, .array, .object: "none"

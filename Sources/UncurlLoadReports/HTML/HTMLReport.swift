@@ -74,7 +74,7 @@ extension SavedReport {
         let count = { (name: String) in run?[name]?.integer ?? 0 }
         let loop = run?["schedule"]?.string.map { "open loop, \($0)" } ?? "closed loop"
         var parts = [
-            CivilDate.text(milliseconds: count("started_unix_ms")), Units.time(count("measured_ns")) + " measured",
+            CivilDate.text(milliseconds: count("started_unix_ms")), timeText(count("measured_ns")) + " measured",
             loop,
             "\(grouped(count("connections"))) connections", "\(grouped(count("threads"))) threads",
         ]
@@ -105,7 +105,7 @@ extension SavedReport {
         let count = { (name: String) in requests?[name]?.integer ?? 0 }
         // The numbers come from a file and may be anything, so the addition must not trap.
         let errors = count("failed") &+ count("http_errors") &+ (document["connections"]?["failed"]?.integer ?? 0)
-        let time = { (percentile: Double) in headline?[percentile].map { Units.time($0) } ?? "–" }
+        let time = { (percentile: Double) in headline?[percentile].map { timeText($0) } ?? "–" }
         let rate = isHandshakes ? "connections a second" : "successes a second"
         let tiles: [(String, String, String)] = [
             (
@@ -113,7 +113,7 @@ extension SavedReport {
                 (100..<1e15).contains(self.rate) ? grouped(UInt64(self.rate.rounded())) : fixed(self.rate, 2), ""
             ),
             ("median", time(50), ""), ("99th percentile", time(99), ""), ("99.9th percentile", time(99.9), ""),
-            ("slowest", headline.map { Units.time($0.maximum) } ?? "–", ""),
+            ("slowest", headline.map { timeText($0.maximum) } ?? "–", ""),
             ("errors", grouped(errors), errors > 0 ? "bad" : ""),
         ]
         return tiles.map { name, value, kind in
@@ -131,14 +131,10 @@ extension SavedReport {
             let values =
                 [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
                 + [Double(summary.maximum)]
-            let cells = values.map { "<td>\(escaped(Units.time($0)))</td>" }.joined()
-            rows.append("<tr><th>\(figure.pageTitle ?? "")</th><td>\(grouped(summary.count))</td>\(cells)</tr>")
+            rows.append(row(figure.pageTitle ?? "", [grouped(summary.count)] + values.map { timeText($0) }))
         }
         guard !rows.isEmpty else { return "<p class=\"note\">Nothing was completed.</p>" }
-        let heads = ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map { "<th>\($0)</th>" }
-            .joined()
-        return
-            "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n\(rows.joined(separator: "\n"))</table></div>"
+        return numbers(["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"], rows)
     }
 
     private func names() throws(ReportError) -> String {
@@ -152,14 +148,11 @@ extension SavedReport {
             }?.summary(percentiles: [50, 90, 99, 99.9])
             let cells =
                 [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
-                + [50, 90, 99, 99.9].map { percentile in times?[percentile].map { Units.time($0) } ?? "–" }
-                + [times.map { Units.time($0.maximum) } ?? "–"]
-            let name = escaped(oneLine(row["name"]?.string ?? "", limit: 200))
-            lines.append("<tr><th>\(name)</th>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>")
+                + [50, 90, 99, 99.9].map { percentile in times?[percentile].map { timeText($0) } ?? "–" }
+                + [times.map { timeText($0.maximum) } ?? "–"]
+            lines.append(self.row(oneLine(row["name"]?.string ?? "", limit: 200), cells))
         }
-        let heads = ["completed", "errors", "p50", "p90", "p99", "p99.9", "max"].map { "<th>\($0)</th>" }.joined()
-        return "<section><h2>Names</h2><div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n"
-            + lines.joined(separator: "\n") + "</table></div></section>"
+        return section("Names", numbers(["completed", "errors", "p50", "p90", "p99", "p99.9", "max"], lines))
     }
 
     private var requestRows: [(String, String)] {
@@ -169,7 +162,7 @@ extension SavedReport {
                 guard let title = figure.page, figure.count != nil,
                     let value = document[section.rawValue]?[figure.name]
                 else { return nil }
-                let text = section == .bytes ? value.number.map { Units.bytes($0) } : value.integer.map { grouped($0) }
+                let text = section == .bytes ? value.number.map { bytesText($0) } : value.integer.map { grouped($0) }
                 return text.map { (title, $0) }
             }
         }
@@ -195,7 +188,7 @@ extension SavedReport {
             switch value {
             case .string(let text): return (title, text)
             case .bool(let flag): return (title, flag ? "yes" : "no")
-            case .integer(let number) where name.hasSuffix("_ns"): return (title, Units.time(number))
+            case .integer(let number) where name.hasSuffix("_ns"): return (title, timeText(number))
             case .integer(let number) where name.hasSuffix("_unix_ms"):
                 return (title, CivilDate.text(milliseconds: number))
             case .integer(let number): return (title, grouped(number))
@@ -206,27 +199,46 @@ extension SavedReport {
     }
 
     private func pairs(_ rows: [(String, String)]) -> String {
-        "<table>" + rows.map { "<tr><th>\(escaped($0.0))</th><td>\(escaped($0.1))</td></tr>" }.joined(separator: "\n")
-            + "</table>"
+        "<table>" + rows.map { row($0.0, [$0.1]) }.joined(separator: "\n") + "</table>"
+    }
+
+    private func section(_ title: String, _ content: String) -> String {
+        "<section><h2>\(title)</h2>\(content)</section>"
+    }
+
+    private func list(_ items: [String]) -> String {
+        "<ul>" + items.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n") + "</ul>"
+    }
+
+    private func row(_ head: String, _ cells: [String]) -> String {
+        "<tr><th>\(escaped(head))</th>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>"
+    }
+
+    /// A table of figures, below heads.
+    private func numbers(_ heads: [String], _ rows: [String]) -> String {
+        let heads = heads.map { "<th>\($0)</th>" }.joined()
+        return "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n"
+            + rows.joined(separator: "\n") + "</table></div>"
     }
 
     private func errors(_ rows: [JSONTree]) -> String {
         guard !rows.isEmpty else { return "" }
         let body = rows.map { row in
-            let times = ["first_ns", "last_ns"].map { Units.time(row[$0]?.integer ?? 0) }.joined(separator: " – ")
-            return
-                "<tr><th>\(escaped(failureWords(row)))</th><td>\(grouped(row["count"]?.integer ?? 0))</td>"
-                + "<td>\(escaped(times))</td><td class=\"example\">\(escaped(oneLine(row["example"]?.string ?? "", limit: 400)))</td></tr>"
+            let times = ["first_ns", "last_ns"].map { timeText(row[$0]?.integer ?? 0) }.joined(separator: " – ")
+            let example = escaped(oneLine(row["example"]?.string ?? "", limit: 400))
+            return self.row(failureWords(row), [grouped(row["count"]?.integer ?? 0), times]).dropLast("</tr>".count)
+                + "<td class=\"example\">\(example)</td></tr>"
         }
-        return
-            "<section><h2>Errors</h2><div class=\"scroll\"><table><tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
-            + body.joined(separator: "\n") + "</table></div></section>"
+        let heads = "<tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
+        return section(
+            "Errors",
+            "<div class=\"scroll\"><table>\(heads)\(body.joined(separator: "\n"))</table></div>"
+        )
     }
 
     private func invalid(_ reasons: [String]) -> String {
         guard !reasons.isEmpty else { return "" }
-        let items = reasons.map { "<li>\(escaped(oneLine($0, limit: 400)))</li>" }.joined(separator: "\n")
-        return "<section><h2>Invalid: volley was the limit</h2><ul>\(items)</ul></section>"
+        return section("Invalid: volley was the limit", list(reasons.map { oneLine($0, limit: 400) }))
     }
 
     private func limits(_ rows: [JSONTree]) -> String {
@@ -234,16 +246,14 @@ extension SavedReport {
         let body = rows.map { row in
             let word = row["kept"]?.bool == true ? "kept" : "not kept"
             let texts = [row["condition"], row["found"]].map { oneLine($0?.string ?? "", limit: 400) }
-            return "<tr><th>\(escaped(texts[0]))</th><td>\(escaped(texts[1]))</td><td>\(word)</td></tr>"
+            return self.row(texts[0], [texts[1], word])
         }
-        return "<section><h2>Limits</h2><table>\n" + body.joined(separator: "\n") + "</table></section>"
+        return section("Limits", "<table>\n" + body.joined(separator: "\n") + "</table>")
     }
 
     private var noteSection: String {
         let notes = (document["notes"]?.items ?? []).compactMap(\.string)
-        guard !notes.isEmpty else { return "" }
-        return "<section><h2>Notes</h2><ul>" + notes.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
-            + "</ul></section>"
+        return notes.isEmpty ? "" : section("Notes", list(notes))
     }
 
     private func escaped(_ text: String) -> String {

@@ -209,66 +209,46 @@ extension Metrics {
     }
 
     func prometheus(of work: LoadKind, url: String, names: [String] = []) -> String {
-        var text = ""
         let measured = Measured(self, of: work, in: 0)
-        families(.requests, measured, to: &text)
-        metric(
-            "volley_responses_total",
-            "counter",
-            "Responses by status.",
-            seenStatuses.map { (label("code", "\($0.code)"), $0.count) },
-            to: &text
-        )
-        metric(
-            "volley_errors_total",
-            "counter",
-            "Failures by phase and class.",
-            errorSamples,
-            to: &text
-        )
-        families(.connections, measured, to: &text)
-        families(.bytes, measured, to: &text)
         let (what, words) = work == .requests ? ("request", "successful requests") : ("handshake", "TLS handshakes")
-        histogram("volley_\(what)_duration_seconds", "Time of \(words).", headline(work), to: &text)
+        let statuses = seenStatuses.map { (label("code", "\($0.code)"), $0.count) }
+        var parts = families(.requests, measured)
+        parts.append(metric("volley_responses_total", "counter", "Responses by status.", statuses))
+        parts.append(metric("volley_errors_total", "counter", "Failures by phase and class.", errorSamples))
+        parts += families(.connections, measured) + families(.bytes, measured)
+        parts.append(histogram("volley_\(what)_duration_seconds", "Time of \(words).", [("", headline(work))]))
         for section in [Figure.Section.schedule, .stream, .websocket] where has(section.part) {
-            families(section, measured, to: &text)
+            parts += families(section, measured)
         }
-        named(Array(zip(names, self.names)), to: &text)
-        metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
-        return text
+        parts += named(Array(zip(names, self.names)))
+        parts.append(metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)]))
+        return parts.joined()
     }
 
-    private func families(_ section: Figure.Section, _ measured: Measured, to text: inout String) {
-        for family in Figure.families(of: section) {
-            guard let name = family[0].metric else { continue }
+    private func families(_ section: Figure.Section, _ measured: Measured) -> [String] {
+        Figure.families(of: section).compactMap { family in
+            guard let name = family[0].metric else { return nil }
             let help = family[0].metricHelp ?? ""
-            if let times = family[0].times {
-                histogram(name, help, measured.metrics[times], to: &text)
-            } else {
-                let samples = family.map { figure in
-                    (figure.label.map { label($0.name, $0.value) } ?? "", figure.integer(measured) ?? 0)
-                }
-                metric("\(name)_total", "counter", help, samples, to: &text)
+            if let times = family[0].times { return histogram(name, help, [("", measured.metrics[times])]) }
+            let samples = family.map { figure in
+                (figure.label.map { label($0.name, $0.value) } ?? "", figure.integer(measured) ?? 0)
+            }
+            return metric("\(name)_total", "counter", help, samples)
+        }
+    }
+
+    private func named(_ rows: [(name: String, metrics: NamedMetrics)]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let outcomes = rows.flatMap { name, metrics in
+            [("success", metrics.succeeded), ("http_error", metrics.httpErrors), ("failed", metrics.failed)].map {
+                (label("name", name) + "," + label("outcome", $0.0), $0.1)
             }
         }
-    }
-
-    private func named(_ rows: [(name: String, metrics: NamedMetrics)], to text: inout String) {
-        guard !rows.isEmpty else { return }
-        metric(
-            "volley_named_requests_total",
-            "counter",
-            "Requests by name and outcome.",
-            rows.flatMap { name, metrics in
-                [("success", metrics.succeeded), ("http_error", metrics.httpErrors), ("failed", metrics.failed)].map {
-                    (label("name", name) + "," + label("outcome", $0.0), $0.1)
-                }
-            },
-            to: &text
-        )
-        let metric = "volley_named_request_duration_seconds"
-        text += "# HELP \(metric) Time of requests by name.\n# TYPE \(metric) histogram\n"
-        for (name, metrics) in rows { samples(metric, label("name", name), metrics.latency, to: &text) }
+        let times = rows.map { (label("name", $0.name), $0.metrics.latency) }
+        return [
+            metric("volley_named_requests_total", "counter", "Requests by name and outcome.", outcomes),
+            histogram("volley_named_request_duration_seconds", "Time of requests by name.", times),
+        ]
     }
 
     /// Kinds with the same labels share a line: the same series twice is an error.
@@ -287,21 +267,21 @@ extension Metrics {
         _ name: String,
         _ type: String,
         _ help: String,
-        _ samples: [(labels: String, value: UInt64)],
-        to text: inout String
-    ) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        for sample in samples {
+        _ samples: [(labels: String, value: UInt64)]
+    ) -> String {
+        samples.reduce(into: "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n") { text, sample in
             text += name + (sample.labels.isEmpty ? "" : "{\(sample.labels)}") + " \(sample.value)\n"
         }
     }
 
-    private func histogram(_ name: String, _ help: String, _ values: LatencyHistogram, to text: inout String) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
-        samples(name, "", values, to: &text)
+    private func histogram(_ name: String, _ help: String, _ series: [(String, LatencyHistogram)]) -> String {
+        series.reduce(into: "# HELP \(name) \(help)\n# TYPE \(name) histogram\n") { text, series in
+            text += samples(name, series.0, series.1)
+        }
     }
 
-    private func samples(_ name: String, _ labels: String, _ values: LatencyHistogram, to text: inout String) {
+    private func samples(_ name: String, _ labels: String, _ values: LatencyHistogram) -> String {
+        var text = ""
         let (before, all) = labels.isEmpty ? ("", "") : (labels + ",", "{\(labels)}")
         let bounds = Self.bounds
         var counts = [UInt64](repeating: 0, count: bounds.count)
@@ -313,6 +293,7 @@ extension Metrics {
         }
         text += "\(name)_bucket{\(before)le=\"+Inf\"} \(values.count)\n"
         text += "\(name)_sum\(all) \(Double(values.sum) / 1e9)\n\(name)_count\(all) \(values.count)\n"
+        return text
     }
 
     private func label(_ name: String, _ value: String) -> String {

@@ -5,30 +5,29 @@ import UncurlText
 
 /// A run as a few tests for a pipeline, each with the reason of its outcome.
 extension RunResult {
-    /// `unfit`: the run proves nothing, and not because of the server.
-    private enum Outcome { case passed, failed, unfit }
-
     /// The conditions, and whether requests were answered, volley kept up, and the run is complete.
-    private var tests: [(name: String, outcome: Outcome, words: String)] {
+    ///
+    /// - hasPassed: Nil if the run proves nothing, and not because of the server.
+    private var tests: [(name: String, hasPassed: Bool?, words: String)] {
         let findings = thresholds.thresholds + [thresholds.goal].compactMap(\.self)
-        var tests = findings.map { ($0.condition, $0.isKept ? Outcome.passed : .failed, $0.figure) }
+        var tests: [(String, Bool?, String)] = findings.map { ($0.condition, $0.isKept, $0.figure) }
         tests.append(answers)
         let limits = generatorLimits
         tests.append(
             (
-                "volley keeps up", limits.isEmpty ? .passed : .unfit,
+                "volley keeps up", limits.isEmpty ? true : nil,
                 limits.isEmpty ? "it did" : limits.joined(separator: "; ")
             )
         )
         if !lost.isEmpty {
-            tests.append(("the run is whole", .failed, lost.joined(separator: "; ")))
+            tests.append(("the run is whole", false, lost.joined(separator: "; ")))
         } else if interrupted {
-            tests.append(("the run is whole", .unfit, "it was interrupted"))
+            tests.append(("the run is whole", nil, "it was interrupted"))
         }
         return tests
     }
 
-    private var answers: (String, Outcome, String) {
+    private var answers: (String, Bool?, String) {
         let rare = [
             (metrics[.unsent], "unsent"), (metrics[.connectionsStray], "connections closed for stray bytes"),
         ].filter { $0.0 > 0 }
@@ -41,7 +40,7 @@ extension RunResult {
         let outcome = ThresholdOutcome(kept, figures, watched: watched)
         let (work, search) = (plan.options.work, plan.options.search)
         let verdict = Verdict(metrics, of: work, interrupted: false, thresholds: outcome, search: search)
-        return ("requests are answered", [.failures, .httpErrors].contains(verdict) ? .failed : .passed, words)
+        return ("requests are answered", ![.failures, .httpErrors].contains(verdict), words)
     }
 }
 
@@ -50,13 +49,13 @@ extension RunResult {
     /// The run as Markdown, for a comment on a change or the summary of a step.
     package var markdown: String {
         let tests = tests
-        let outcomes = Set(tests.map(\.outcome))
-        let state = outcomes.contains(.unfit) ? "proves nothing" : outcomes.contains(.failed) ? "failed" : "passed"
+        let outcomes = Set(tests.map(\.hasPassed))
+        let state = outcomes.contains(nil) ? "proves nothing" : outcomes.contains(false) ? "failed" : "passed"
         var parts = [
             "### volley \(state): \(cell(plan.title))", figureTable,
         ]
         parts.append(
-            table(["test", "", "found"], tests.map { [code($0.name), word($0.outcome), cell($0.words)] })
+            table(["test", "", "found"], tests.map { [code($0.name), word($0.hasPassed), cell($0.words)] })
         )
         let failures = metrics.failures.sorted.map { failure, record in
             [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
@@ -73,7 +72,7 @@ extension RunResult {
 
     private var figureTable: String {
         var rows = [
-            ["measured", Units.time(measured)],
+            ["measured", timeText(measured)],
             [
                 "requests",
                 "\(grouped(metrics[.sent])) sent, \(grouped(metrics[.completed])) completed, \(grouped(metrics[.failed])) failed",
@@ -98,9 +97,9 @@ extension RunResult {
     private func summary(_ times: LatencyHistogram) -> String? {
         guard let summary = times.summary(percentiles: [50, 90, 99, 99.9]) else { return nil }
         let points = summary.percentiles.map {
-            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(Units.time($0.value))"
+            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(timeText($0.value))"
         }
-        return (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
+        return (points + ["max \(timeText(summary.maximum))"]).joined(separator: ", ")
     }
 
     /// - Parameter rows: of ``cell(_:)``, ``code(_:)`` and words without special characters.
@@ -109,7 +108,9 @@ extension RunResult {
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
-    private func word(_ outcome: Outcome) -> String { outcome == .passed ? "passed" : "**\(outcome)**" }
+    private func word(_ hasPassed: Bool?) -> String {
+        hasPassed.map { $0 ? "passed" : "**failed**" } ?? "**unfit**"
+    }
 
     /// A table cell: on one line, without cell borders and without HTML.
     private func cell(_ text: String) -> String { line(text).replacingEach("<", by: "&lt;") }
@@ -125,19 +126,19 @@ extension RunResult {
     /// of every run.
     package var junit: String {
         let tests = tests
-        let count = { (outcome: Outcome) in tests.count { $0.outcome == outcome } }
+        let count = { (hasPassed: Bool?) in tests.count { $0.hasPassed == hasPassed } }
         let seconds = fixed(Double(measured) / 1e9, 3)
         let name = escaped("volley \(plan.title)")
         var lines = [
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
             "<testsuites>",
-            "<testsuite name=\"\(name)\" tests=\"\(tests.count)\" failures=\"\(count(.failed))\" errors=\"\(count(.unfit))\" "
+            "<testsuite name=\"\(name)\" tests=\"\(tests.count)\" failures=\"\(count(false))\" errors=\"\(count(nil))\" "
                 + "skipped=\"0\" time=\"\(seconds)\">",
         ]
         for test in tests {
             let head = "<testcase classname=\"volley\" name=\"\(escaped(test.name))\" time=\"\(seconds)\""
-            let element = test.outcome == .failed ? "failure" : "error"
-            let rest = test.outcome == .passed ? "/>" : "><\(element) message=\"\(escaped(test.words))\"/></testcase>"
+            let element = test.hasPassed == false ? "failure" : "error"
+            let rest = test.hasPassed == true ? "/>" : "><\(element) message=\"\(escaped(test.words))\"/></testcase>"
             lines.append(head + rest)
         }
         lines += ["<system-out>\(escaped(text))</system-out>", "</testsuite>", "</testsuites>"]
@@ -165,8 +166,9 @@ extension RunResult {
 
     /// A run as workflow commands of GitHub Actions: one annotation per test.
     package var github: String {
-        let commands: [Outcome: String] = [.passed: "notice", .failed: "error", .unfit: "warning"]
-        return tests.map { annotation(commands[$0.outcome] ?? "", $0.name, $0.words) }.joined()
+        tests.map { test in
+            annotation(test.hasPassed.map { $0 ? "notice" : "error" } ?? "warning", test.name, test.words)
+        }.joined()
     }
 
     /// `::error title=volley::p99>50ms: p99 is 61.2 ms`. Percent signs and line ends are escaped.

@@ -52,7 +52,7 @@ extension RunResult {
                 )
             case .requests where plan.options.webSocket != nil:
                 (
-                    "messages of \(Units.bytes(Double(plan.options.webSocket?.message.count ?? 0))) on WebSockets to",
+                    "messages of \(bytesText(Double(plan.options.webSocket?.message.count ?? 0))) on WebSockets to",
                     "a connection each message"
                 )
             case .requests: (plan.options.request.method, "a connection each request")
@@ -71,13 +71,13 @@ extension RunResult {
             "volley \(PackageVersion.text): \(what) \(plan.url)",
             "  \(plan.options.profile == nil ? "" : "at most ")\(several(plan.options.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + (plan.options.timeout == LoadOptions.longest
-                    ? "no timeout" : "timeout \(Units.time(plan.options.timeout))")
+                    ? "no timeout" : "timeout \(timeText(plan.options.timeout))")
                 + (plan.options.limits.description.isEmpty ? "" : " (\(plan.options.limits.description))"),
         ]
         if let proxy = plan.options.proxy { lines.append("  by the proxy \(proxy)") }
         lines += plan.securityLines
         lines += scheduleWords
-        if plan.options.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.options.warmup)) left out") }
+        if plan.options.warmup > 0 { lines.append("  warm-up of \(timeText(plan.options.warmup)) left out") }
         if interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
     }
@@ -88,7 +88,7 @@ extension RunResult {
             + " + \(grouped(metrics[.inFlight])) in flight at stop"
         let what = plan.options.webSocket == nil ? "Requests" : "Messages"
         var lines = [
-            row("Measured", Units.time(measured)),
+            row("Measured", timeText(measured)),
             row(what, metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
             row("Rate", "\(fixed(perSecond(metrics.successesInTime), 2)) successes/s"),
         ]
@@ -124,8 +124,8 @@ extension RunResult {
     }
 
     private func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64) -> String {
-        "\(Units.bytes(Double(wire)))\(plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
-            + "\(Units.bytes(perSecond(inTime)))/s"
+        "\(bytesText(Double(wire)))\(plan.isSecure ? " before encryption" : ""), of it content \(bytesText(Double(body))); "
+            + "\(bytesText(perSecond(inTime)))/s"
     }
 
     private var latencyLines: [String] {
@@ -151,8 +151,8 @@ extension RunResult {
     private func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
         guard let summary = latency.summary() else { return [] }
         return ["Distribution of \(what)"]
-            + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + Units.time($0.value) }
-            + ["  mean \(Units.time(summary.mean)), standard deviation \(Units.time(summary.deviation))"]
+            + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + timeText($0.value) }
+            + ["  mean \(timeText(summary.mean)), standard deviation \(timeText(summary.deviation))"]
     }
 
     private var connectionLines: [String] {
@@ -172,7 +172,7 @@ extension RunResult {
                 var what = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
                 if failure.errno != 0 { what += " (\(Errno(code: failure.errno).name) \(failure.errno))" }
                 if !failure.detail.isEmpty { what += ": \(failure.detail)" }
-                let times = "first at \(Units.time(record.first)), last at \(Units.time(record.last))"
+                let times = "first at \(timeText(record.first)), last at \(timeText(record.last))"
                 return [
                     "  \(grouped(record.count)) × \(what); \(times)", "    e.g. \(oneLine(record.example, limit: 400))",
                 ]
@@ -207,7 +207,7 @@ extension RunResult {
         if let profile = plan.options.profile {
             var line =
                 "  open loop: \(profile.description)" + (plan.options.isPoisson ? ", by chance (Poisson)" : "")
-            if plan.options.drain > 0 { line += ", then up to \(Units.time(plan.options.drain)) for what is late" }
+            if plan.options.drain > 0 { line += ", then up to \(timeText(plan.options.drain)) for what is late" }
             return [line]
         }
         let crowd = plan.options.crowd.map { ["  \($0.description)"] } ?? []
@@ -239,7 +239,7 @@ extension RunResult {
             lines.append(
                 row(
                     "Send lag",
-                    "p50 \(Units.time(p50)), p99 \(Units.time(p99)), max \(Units.time(lag.maximum)): volley's own lateness"
+                    "p50 \(timeText(p50)), p99 \(timeText(p99)), max \(timeText(lag.maximum)): volley's own lateness"
                 )
             )
         }
@@ -276,7 +276,7 @@ extension RunResult {
     /// The counts of handshakes, for a run that sends no requests.
     package var handshakeLines: [String] {
         [
-            row("Measured", Units.time(measured)),
+            row("Measured", timeText(measured)),
             row(
                 "Connections",
                 "\(grouped(metrics[.connectionsOpened])) opened, \(grouped(metrics[.connectionsFailed])) failed, "
@@ -311,7 +311,7 @@ extension SavedReport {
         if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
         lines += [
             "",
-            row("Measured", Units.time(count("run", "measured_ns"))),
+            row("Measured", timeText(count("run", "measured_ns"))),
         ]
         let sum =
             "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
@@ -393,7 +393,7 @@ func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
     let times =
         [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
         + [Double(summary.maximum)]
-    return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+    return "  " + left(name, 10) + times.map { right(timeText($0), 10) }.joined()
 }
 
 func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
@@ -405,7 +405,7 @@ func eventWords(_ part: JSONTree?) -> String? {
     guard let part, let events = part["events"]?.integer else { return nil }
     let count = { (name: String) in part[name]?.integer ?? 0 }
     return "\(grouped(events)), \(fixed(part["events_per_second"]?.number ?? 0, 2))/s; "
-        + "\(grouped(count("stalls"))) gaps of more than \(Units.time(count("stall_ns"))); "
+        + "\(grouped(count("stalls"))) gaps of more than \(timeText(count("stall_ns"))); "
         + "\(grouped(count("silent"))) streams without an event"
 }
 
@@ -446,9 +446,9 @@ func nameCells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] 
     let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
     let summary = times?.summary(percentiles: namePercentiles)
     return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
-        + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
-        + namePercentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
-        + [summary.map { Units.time($0.maximum) } ?? "-"]
+        + [summary?.mean].map { $0.map { timeText($0) } ?? "-" }
+        + namePercentiles.map { percentile in summary?[percentile].map { timeText($0) } ?? "-" }
+        + [summary.map { timeText($0.maximum) } ?? "-"]
 }
 
 extension LoadReport {

@@ -11,18 +11,18 @@ extension RunResult {
         lines.append("  \(plan.threads) threads and \(plan.options.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
         let latency = wrkLatency
-        lines.append(row("Latency", latency) { Units.wrkTime($0 / 1_000) })
-        lines.append(row("Req/Sec", metrics[.rates], Units.wrkCount))
+        lines.append(row("Latency", latency) { wrkTime($0 / 1_000) })
+        lines.append(row("Req/Sec", metrics[.rates], wrkCount))
         if plan.options.showsDistribution { lines += wrkDistribution(latency) }
-        let runtime = Units.wrkTime(Double(measured) / 1_000)
-        let read = Units.wrkBytes(Double(metrics[.wireBytesIn]))
+        let runtime = wrkTime(Double(measured) / 1_000)
+        let read = wrkBytes(Double(metrics[.wireBytesIn]))
         lines.append("  \(metrics[.completed]) requests in \(runtime), \(read)B read")
         if let socketErrors { lines.append(socketErrors) }
         if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
         lines.append("Requests/sec: " + right(fixed(perSecond(metrics.doneInTime(.requests)), 2), 9))
         lines.append(
             "Transfer/sec: "
-                + right(Units.wrkBytes(perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
+                + right(wrkBytes(perSecond(metrics.rest(.wireBytesIn, without: .drainedBytesIn))), 10)
                 + "B"
         )
         return lines.joined(separator: "\n") + "\n"
@@ -38,7 +38,7 @@ extension RunResult {
 
     private var wrkHeadline: String {
         if let duration = plan.options.duration {
-            return "Running \(Units.wrkSeconds(Double(duration) / 1e9)) test @ \(plan.url)"
+            return "Running \(wrkSeconds(Double(duration) / 1e9)) test @ \(plan.url)"
         }
         return "Running \(plan.options.requests ?? 0) requests test @ \(plan.url)"
     }
@@ -47,9 +47,9 @@ extension RunResult {
         let summary = values.summary(percentiles: [])
         let within = summary.map { values.withinOneDeviation($0) } ?? 0
         return "    " + left(name, 10)
-            + Units.wrkColumn(format(summary?.mean ?? 0), 8)
-            + Units.wrkColumn(format(summary?.deviation ?? 0), 10)
-            + Units.wrkColumn(format(Double(summary?.maximum ?? 0)), 9)
+            + wrkColumn(format(summary?.mean ?? 0), 8)
+            + wrkColumn(format(summary?.deviation ?? 0), 10)
+            + wrkColumn(format(Double(summary?.maximum ?? 0)), 9)
             + right(fixed(within, 2), 8) + "%"
     }
 
@@ -58,8 +58,8 @@ extension RunResult {
         let summary = latency.summary(percentiles: percentiles)
         return ["  Latency Distribution"]
             + percentiles.map { percentile in
-                let value = Units.wrkTime(Double(summary?[percentile] ?? 0) / 1_000)
-                return right(fixed(percentile, 0), 7) + "%" + Units.wrkColumn(value, 10)
+                let value = wrkTime(Double(summary?[percentile] ?? 0) / 1_000)
+                return right(fixed(percentile, 0), 7) + "%" + wrkColumn(value, 10)
             }
     }
 
@@ -83,48 +83,46 @@ extension RunResult {
 
 /// Numbers in wrk's format (its `units.c`). The next unit is used from 85 % of it on. wrk never uses the last unit of
 /// each family, so two hours are `120m` and 900,000 µs are `900.00ms`.
-extension Units {
-    /// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
-    static func wrkTime(_ value: Double) -> String {
-        value >= 1_000_000
-            ? scaled(value / 1_000_000, by: 60, base: "s", ["m"], decimals: 2)
-            : scaled(value, by: 1_000, base: "us", ["ms"], decimals: 2)
-    }
+/// Microseconds as `45.00us`, `1.23ms`, `2.00s`, `1.50m`.
+func wrkTime(_ value: Double) -> String {
+    value >= 1_000_000
+        ? scaled(value / 1_000_000, by: 60, base: "s", ["m"], decimals: 2)
+        : scaled(value, by: 1_000, base: "us", ["ms"], decimals: 2)
+}
 
-    /// Whole seconds as `10s`, `2m`.
-    static func wrkSeconds(_ value: Double) -> String { scaled(value, by: 60, base: "s", ["m"], decimals: 0) }
+/// Whole seconds as `10s`, `2m`.
+func wrkSeconds(_ value: Double) -> String { scaled(value, by: 60, base: "s", ["m"], decimals: 0) }
 
-    /// Bytes as `512.00`, `1.21M`; the caller adds the `B`.
-    static func wrkBytes(_ value: Double) -> String {
-        scaled(value, by: 1_024, base: "", ["K", "M", "G", "T"], decimals: 2)
-    }
+/// Bytes as `512.00`, `1.21M`; the caller adds the `B`.
+func wrkBytes(_ value: Double) -> String {
+    scaled(value, by: 1_024, base: "", ["K", "M", "G", "T"], decimals: 2)
+}
 
-    /// Counts as `512.00`, `48.12k`.
-    static func wrkCount(_ value: Double) -> String {
-        scaled(value, by: 1_000, base: "", ["k", "M", "G", "T"], decimals: 2)
-    }
+/// Counts as `512.00`, `48.12k`.
+func wrkCount(_ value: Double) -> String {
+    scaled(value, by: 1_000, base: "", ["k", "M", "G", "T"], decimals: 2)
+}
 
-    /// A number in a column. wrk adds as many spaces as its unit is shorter than two letters.
-    static func wrkColumn(_ text: String, _ width: Int) -> String {
-        let letters = text.suffix(2).filter(\.isLetter).count
-        let pad = 2 - letters
-        let cut = String(text.prefix(width - pad))
-        return right(cut, width - pad) + String(repeating: " ", count: pad)
-    }
+/// A number in a column. wrk adds as many spaces as its unit is shorter than two letters.
+func wrkColumn(_ text: String, _ width: Int) -> String {
+    let letters = text.suffix(2).filter(\.isLetter).count
+    let pad = 2 - letters
+    let cut = String(text.prefix(width - pad))
+    return right(cut, width - pad) + String(repeating: " ", count: pad)
+}
 
-    private static func scaled(
-        _ value: Double,
-        by scale: Double,
-        base: String,
-        _ units: [String],
-        decimals: Int
-    ) -> String {
-        var amount = value
-        var unit = base
-        for next in units where amount >= scale * 0.85 {
-            amount /= scale
-            unit = next
-        }
-        return fixed(amount, decimals) + unit
+private func scaled(
+    _ value: Double,
+    by scale: Double,
+    base: String,
+    _ units: [String],
+    decimals: Int
+) -> String {
+    var amount = value
+    var unit = base
+    for next in units where amount >= scale * 0.85 {
+        amount /= scale
+        unit = next
     }
+    return fixed(amount, decimals) + unit
 }

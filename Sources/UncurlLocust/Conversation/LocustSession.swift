@@ -103,8 +103,8 @@ struct LocustSession {
     /// The content of a heartbeat. Without `current_cpu_usage`, the master's listener would fail with an error.
     private func heartbeat(_ load: LocustLoad) -> MessagePack {
         .map([
-            MessagePack.Pair("state", .string(stateName)), MessagePack.Pair("current_cpu_usage", .number(load.cpu)),
-            MessagePack.Pair("current_memory_usage", .integer(Int64(clamping: load.memory))),
+            "state": .string(stateName), "current_cpu_usage": .number(load.cpu),
+            "current_memory_usage": .integer(Int64(clamping: load.memory)),
         ])
     }
 
@@ -172,8 +172,8 @@ struct LocustSession {
         }
         state = .running(order)
         let counts = MessagePack.map([
-            MessagePack.Pair("user_classes_count", order.classCounts),
-            MessagePack.Pair("user_count", .integer(Int64(order.users))),
+            "user_classes_count": order.classCounts,
+            "user_count": .integer(Int64(order.users)),
         ])
         return [message("spawning"), .run(order), message("spawning_complete", counts)]
     }
@@ -200,7 +200,7 @@ struct LocustSession {
         [
             message(
                 "exception",
-                .map([MessagePack.Pair("msg", .string(text)), MessagePack.Pair("traceback", .string(""))])
+                .map(["msg": .string(text), "traceback": .string("")])
             )
         ]
     }

@@ -25,11 +25,11 @@ struct LocustStats: Sendable {
         let all = Self.figures(metrics)
         let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Self.figures($0) }]
         return .map([
-            MessagePack.Pair("stats", .array(names.isEmpty ? own : named(metrics))),
-            MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Self.figures($0) }),
-            MessagePack.Pair("errors", .map(errors(metrics))),
-            MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : classes),
-            MessagePack.Pair("user_count", .integer(Int64(users))),
+            "stats": .array(names.isEmpty ? own : named(metrics)),
+            "stats_total": entry(all, name: "Aggregated", method: "") { Self.figures($0) },
+            "errors": .map(errors(metrics)),
+            "user_classes_count": users == 0 ? .map([]) : classes,
+            "user_count": .integer(Int64(users)),
         ])
     }
 
@@ -72,25 +72,22 @@ struct LocustStats: Sendable {
         let earliest = seconds.first.map { Double($0.unix) }
         let parts = seconds.map { (unix: $0.unix, figures: part($0.metrics)) }
         return .map([
-            MessagePack.Pair("name", .string(name)),
-            MessagePack.Pair("method", .string(method)),
-            MessagePack.Pair("last_request_timestamp", figures.requests == 0 ? .null : Self.optional(latest)),
-            MessagePack.Pair("start_time", .number(earliest ?? 0)),
-            MessagePack.Pair("num_requests", Self.integer(figures.requests)),
+            "name": .string(name),
+            "method": .string(method),
+            "last_request_timestamp": figures.requests == 0 ? .null : Self.optional(latest),
+            "start_time": .number(earliest ?? 0),
+            "num_requests": Self.integer(figures.requests),
             // Requests without a response time, such as attempts without a connection.
-            MessagePack.Pair(
-                "num_none_requests",
-                Self.integer(figures.requests &- min(figures.requests, figures.times.count))
-            ),
-            MessagePack.Pair("num_failures", Self.integer(figures.failures)),
-            MessagePack.Pair("total_response_time", .number(Double(figures.times.sum) / 1e6)),
-            MessagePack.Pair("max_response_time", .number(Double(figures.times.maximum ?? 0) / 1e6)),
+            "num_none_requests": Self.integer(figures.requests &- min(figures.requests, figures.times.count)),
+            "num_failures": Self.integer(figures.failures),
+            "total_response_time": .number(Double(figures.times.sum) / 1e6),
+            "max_response_time": .number(Double(figures.times.maximum ?? 0) / 1e6),
             // Null and not 0, because the master keeps the minimum of all reports.
-            MessagePack.Pair("min_response_time", Self.optional(figures.times.minimum.map { Double($0) / 1e6 })),
-            MessagePack.Pair("total_content_length", Self.integer(figures.content)),
-            MessagePack.Pair("response_times", .map(buckets(figures.times))),
-            MessagePack.Pair("num_reqs_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.requests) }))),
-            MessagePack.Pair("num_fail_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.failures) }))),
+            "min_response_time": Self.optional(figures.times.minimum.map { Double($0) / 1e6 }),
+            "total_content_length": Self.integer(figures.content),
+            "response_times": .map(buckets(figures.times)),
+            "num_reqs_per_sec": .map(Self.perSecond(parts.map { ($0.unix, $0.figures.requests) })),
+            "num_fail_per_sec": .map(Self.perSecond(parts.map { ($0.unix, $0.figures.failures) })),
         ])
     }
 
@@ -125,10 +122,10 @@ struct LocustStats: Sendable {
         }
         return rows.map { text, count in
             let error = MessagePack.map([
-                MessagePack.Pair("name", .string(name)), MessagePack.Pair("method", .string(method)),
-                MessagePack.Pair("error", .string(text)), MessagePack.Pair("occurrences", Self.integer(count)),
-                MessagePack.Pair("first_seen", Self.optional(seconds.first.map { Double($0.unix) })),
-                MessagePack.Pair("last_seen", Self.optional(seconds.last.map { Double($0.unix) })),
+                "name": .string(name), "method": .string(method),
+                "error": .string(text), "occurrences": Self.integer(count),
+                "first_seen": Self.optional(seconds.first.map { Double($0.unix) }),
+                "last_seen": Self.optional(seconds.last.map { Double($0.unix) }),
             ])
             return MessagePack.Pair("\(method).\(name).\(text)", error)
         }

@@ -21,6 +21,10 @@ package enum MessagePack: Hashable, Sendable {
         package init(_ key: String, _ value: MessagePack) { (self.key, self.value) = (.string(key), value) }
     }
 
+    static func map(_ members: KeyValuePairs<String, MessagePack>) -> MessagePack {
+        .map(members.map { Pair($0.key, $0.value) })
+    }
+
     /// The member of this name in a map; nil for any other value.
     package subscript(_ name: String) -> MessagePack? {
         guard case .map(let pairs) = self else { return nil }

@@ -9,7 +9,8 @@ import UncurlReactor
 package struct LocustClient {
     private let host: URLHost
     private let port: UInt16
-    private let target: LocustTarget
+    private let target: LoadOptions
+    private let isCoarse: Bool
     private let isQuiet: Bool
     /// Whether the load ends while the master is away. Otherwise only the master can stop it.
     private let stopsAlone: Bool
@@ -35,12 +36,13 @@ package struct LocustClient {
     package init(
         master host: URLHost,
         port: UInt16,
-        _ target: LocustTarget,
+        _ target: LoadOptions,
+        isCoarse: Bool,
         isQuiet: Bool,
         stopsAlone: Bool = false
     ) {
         (self.host, self.port, self.target, self.isQuiet) = (host, port, target, isQuiet)
-        self.stopsAlone = stopsAlone
+        (self.isCoarse, self.stopsAlone) = (isCoarse, stopsAlone)
         identity = Self.makeIdentity()
         lastMaster = Self.now
     }
@@ -171,7 +173,7 @@ package struct LocustClient {
         }
         try finish(&session, &link)
         do throws(LocustError) {
-            let new = try LocustSwarm(target, order, &signals)
+            let new = try LocustSwarm(target, isCoarse: isCoarse, order, &signals)
             say("testing \(new.plan.url)")
             swarm = new
         } catch {
@@ -185,7 +187,7 @@ package struct LocustClient {
         _ session: LocustSession,
         _ link: inout LocustLink
     ) throws(LocustError) {
-        let words = error.text(target.options.names)
+        let words = error.text(target.names)
         say(words)
         try send(session.exception("volley: \(words)"), &link)
     }
@@ -193,7 +195,7 @@ package struct LocustClient {
     private mutating func retireSwarm() {
         swarm?.retire()
         // Streams need not end.
-        let patience = target.options.stream == nil ? Double(target.options.timeout) / 1e9 : 0
+        let patience = target.stream == nil ? Double(target.timeout) / 1e9 : 0
         deadline = now + patience + 1
     }
 

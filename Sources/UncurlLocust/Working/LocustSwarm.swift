@@ -11,7 +11,9 @@ final class LocustSwarm {
     private let workers: [RemoteWorker]
     private let workerBoard: WorkerBoard
     private var collector: IntervalCollector
-    private let target: LocustTarget
+    private let target: LoadOptions
+    /// Whether response times are told as coarsely as by Locust's own workers.
+    private let isCoarse: Bool
     /// The start in microseconds since 1970.
     private let startedAt: UInt64
     /// The most users that the machine has been found to have room for.
@@ -22,9 +24,14 @@ final class LocustSwarm {
     private static let interval: UInt64 = 1_000_000_000
 
     /// Starts the swarm. It throws every error that can be found before the start, for the master's page.
-    init(_ target: LocustTarget, _ order: LocustSpawn, _ signals: inout SignalWait) throws(LocustError) {
-        self.target = target
-        let options = try target.options(order)
+    init(
+        _ target: LoadOptions,
+        isCoarse: Bool,
+        _ order: LocustSpawn,
+        _ signals: inout SignalWait
+    ) throws(LocustError) {
+        (self.target, self.isCoarse) = (target, isCoarse)
+        let options = try target.following(order)
         let requests: EngineRequests
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
@@ -66,7 +73,7 @@ final class LocustSwarm {
 
     /// Whether an order is for this target, and this test's way of timing requests.
     func fits(_ order: LocustSpawn) throws(LocustError) -> Bool {
-        let options = try target.options(order)
+        let options = try target.following(order)
         let url = options.target?.text ?? plan.url
         return url == plan.url && (options.profile == nil) == (plan.options.profile == nil)
     }
@@ -84,7 +91,7 @@ final class LocustSwarm {
     }
 
     private func makeRoom(for order: LocustSpawn) throws(LocustError) {
-        let options = try target.options(order)
+        let options = try target.following(order)
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
             try Preflight(options, limits).prepareDescriptors(limits)
@@ -105,9 +112,9 @@ final class LocustSwarm {
     /// An empty report.
     private var stats: LocustStats {
         LocustStats(
-            name: target.name(plan),
+            name: plan.options.request.target,
             method: plan.options.request.method,
-            isCoarse: target.isCoarse,
+            isCoarse: isCoarse,
             names: plan.requestNames.all
         )
     }
@@ -140,25 +147,12 @@ final class LocustSwarm {
     private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
 }
 
-/// The target of a worker in a master's test: that of its own command line, unless the locustfile's arguments replace
-/// it.
-package struct LocustTarget: Sendable {
-    /// The options of the command line.
-    package let options: LoadOptions
-    /// Whether the command line has a URL.
-    let hasURL: Bool
-    /// Whether response times are told as coarsely as by Locust's own workers.
-    let isCoarse: Bool
-
-    package init(_ options: LoadOptions, isCoarse: Bool) {
-        self.options = options
-        hasURL = options.target != nil
-        self.isCoarse = isCoarse
-    }
-
+/// The target of a worker in a master's test: that of its own command line, whose options these are, unless the
+/// locustfile's arguments replace it.
+extension LoadOptions {
     /// The options of a test that begins with this order.
-    package func options(_ order: LocustSpawn) throws(LocustError) -> LoadOptions {
-        var options = options
+    package func following(_ order: LocustSpawn) throws(LocustError) -> LoadOptions {
+        var options = self
         if let url = try url(order) {
             let target: TargetURL
             do throws(LoadTestError) { target = try TargetURL(url) } catch { throw .load(error) }
@@ -187,13 +181,13 @@ package struct LocustTarget: Sendable {
     /// The URL: `target_url`, or the command line's, or the locustfile's host.
     private func url(_ order: LocustSpawn) throws(LocustError) -> String? {
         if let url = order.option("target_url") { return url }
-        if hasURL { return nil }
+        if target != nil { return nil }
         guard let host = order.host, !host.isEmpty else { return nil }
         return host.drop { $0 != ":" }.hasPrefix("://") ? host : "http://" + host
     }
 
     /// This worker's share of `target_rate`, by its users; nil where no rate was asked for.
-    package func rate(_ order: LocustSpawn) throws(LocustError) -> Rate? {
+    func rate(_ order: LocustSpawn) throws(LocustError) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
         let whole: Rate
         do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
@@ -203,9 +197,6 @@ package struct LocustTarget: Sendable {
         guard order.users > 0 else { return .zero }
         return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))
     }
-
-    /// The name of the requests in the master's tables.
-    package func name(_ plan: RunPlan) -> String { plan.options.request.target }
 }
 
 extension LocustSpawn {

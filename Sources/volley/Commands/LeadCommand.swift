@@ -17,11 +17,7 @@ struct LeadCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A command that runs `volley part`; repeatable, one part each.", valueName: "COMMAND")
-    )
-    var on: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: .of("lead-on")) var on: [String] = []
 
     @OptionGroup
     var load: LoadCommand

@@ -52,10 +52,8 @@ enum Program {
 
     /// Writes to standard output.
     static func write(_ text: String) throws(UsageError) {
-        do throws(Errno) {
-            try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
-        } catch {
-            throw UsageError("standard output cannot be written: \(error): open it")
+        try orUsage(errno: try BlockingOutput.writeAll(text, to: BlockingOutput.standard)) {
+            "standard output cannot be written: \($0): open it"
         }
     }
 
@@ -116,8 +114,7 @@ struct CheckCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The scenario file.", valueName: "FILE"))
-    var file: String
+    @Argument(help: .of("check-file")) var file: String
 
     func perform() throws(UsageError) -> Verdict {
         let scenario = try ScenarioFile(path: file)

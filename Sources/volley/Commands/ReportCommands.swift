@@ -17,25 +17,11 @@ struct MergeCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "text, json, html or hgrm; hlog from logs; repeatable. (default: text)",
-            valueName: "FORMAT[=FILE]"
-        )
-    )
-    var format: [String] = []
+    @Option(help: .of("merge-format")) var format: [String] = []
 
-    @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp(
-            "The file of the first --format without one, or of a report in the format of its suffix.",
-            valueName: "FILE"
-        )
-    )
-    var output: [String] = []
+    @Option(name: [.customShort("o"), .long], help: .of("merge-output")) var output: [String] = []
 
-    @Argument(help: ArgumentHelp("JSON reports, or .hlog files.", valueName: "REPORT"))
-    var reports: [String]
+    @Argument(help: .of("merge-report")) var reports: [String]
 
     func perform() throws(UsageError) -> Verdict {
         let (paths, sinks) = (reports, try ReportSink.parse(format, outputs: output))
@@ -126,23 +112,13 @@ struct CompareCommand: ParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Ignore changes below this share, even significant ones.", valueName: "SHARE"))
-    var tolerance = "2%"
+    @Option(help: .of("compare-tolerance")) var tolerance = "2%"
 
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp(
-            "Exit with 2 if this holds and not otherwise: p99>+10%, rps<-5%, errors>+0%, timeout>+0%; repeatable.",
-            valueName: "CONDITION"
-        )
-    )
-    var failIf: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: .of("compare-fail-if")) var failIf: [String] = []
 
-    @Argument(help: ArgumentHelp("The earlier report.", valueName: "BEFORE"))
-    var before: String
+    @Argument(help: .of("compare-before")) var before: String
 
-    @Argument(help: ArgumentHelp("The later report.", valueName: "AFTER"))
-    var after: String
+    @Argument(help: .of("compare-after")) var after: String
 
     /// Compares the reports, and writes the result. With conditions, only they decide. Without conditions, a figure
     /// decides that is worse beyond chance and tolerance. If volley was the limit, only errors count.

@@ -19,25 +19,12 @@ struct WorkerCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the master listens for workers; its port is 5557 by default.",
-            valueName: "HOST[:PORT]"
-        )
-    )
-    var master: String
+    @Option(help: .of("worker-master")) var master: String
 
     @Flag(help: "Count response times as coarsely as Locust's own workers do, for old dashboards.")
     var locustCoarse = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Whether the load goes on (run) or ends (stop) while the worker looks for a lost master, for a minute. "
-                + "(default: run)",
-            valueName: "stop|run"
-        )
-    )
-    var orphan = "run"
+    @Option(help: .of("worker-orphan")) var orphan = "run"
 
     @OptionGroup
     var load: LoadCommand
@@ -55,7 +42,8 @@ struct WorkerCommand: ParsableCommand {
         var worker = LocustClient(
             master: host,
             port: port,
-            LocustTarget(invocation.load, isCoarse: locustCoarse),
+            invocation.load,
+            isCoarse: locustCoarse,
             isQuiet: invocation.chatter == .quiet,
             stopsAlone: orphan == "stop"
         )

@@ -134,7 +134,27 @@ private let page = """
     .message-size <N> The size of each message in bytes, at most 64M.
     .binary Send binary messages, not text in UTF-8.
     .expect-echo Count an answer that differs from its message as a failure.
+    merge-format <FORMAT[=FILE]> text, json, html or hgrm; hlog from logs; repeatable. (default: text)
+    merge-output <FILE> The file of the first --format without one, or of a report in the format of its suffix.
+    merge-report <REPORT> JSON reports, or .hlog files.
+    compare-tolerance <SHARE> Ignore changes below this share, even significant ones.
+    compare-fail-if <CONDITION> Exit with 2 if this holds and not otherwise: p99>+10%, rps<-5%, errors>+0%,
+      timeout>+0%; repeatable.
+    compare-before <BEFORE> The earlier report.
+    compare-after <AFTER> The later report.
+    worker-master <HOST[:PORT]> Where the master listens for workers; its port is 5557 by default.
+    worker-orphan <stop|run> Whether the load goes on (run) or ends (stop) while the worker looks for a lost master,
+      for a minute. (default: run)
+    lead-on <COMMAND> A command that runs `volley part`; repeatable, one part each.
+    check-file <FILE> The scenario file.
     """
+
+extension NameSpecification {
+    /// A long name, and letters whose value may follow at once, as in `-n5`.
+    static func joined(_ letters: Character...) -> NameSpecification {
+        NameSpecification(letters.map { .customShort($0, allowingJoined: true) } + [.long])
+    }
+}
 
 extension ArgumentHelp {
     private typealias Row = (value: String?, text: String, isHidden: Bool)

@@ -10,11 +10,7 @@ struct InputFlags: ParsableArguments {
     @Option(help: .of("order")) var order: String?
     @Option(help: .of("replay")) var replay: String?
     @Flag(help: .of("template")) var template = false
-    @Option(
-        name: [.customShort("F", allowingJoined: true), .long],
-        parsing: .unconditionalSingleValue,
-        help: .of("form")
-    ) var form: [String] = []
+    @Option(name: .joined("F"), parsing: .unconditionalSingleValue, help: .of("form")) var form: [String] = []
     @Flag(help: .of("cookies")) var cookies = false
     @Option(help: .of("redirects")) var redirects: String?
     @Option(help: .of("expect-status")) var expectStatus: String?
@@ -173,13 +169,8 @@ extension InputFlags {
 struct ContentFlags: ParsableArguments {
     @Option(parsing: .unconditionalSingleValue, help: .of("data")) var data: [String] = []
     @Option(parsing: .unconditionalSingleValue, help: .of("json")) var json: [String] = []
-    @Option(name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional, help: .of("user"))
-    var user: String?
-    @Option(
-        name: [.customShort("b", allowingJoined: true), .long],
-        parsing: .unconditionalSingleValue,
-        help: .of("cookie")
-    ) var cookie: [String] = []
+    @Option(name: .joined("u"), parsing: .unconditional, help: .of("user")) var user: String?
+    @Option(name: .joined("b"), parsing: .unconditionalSingleValue, help: .of("cookie")) var cookie: [String] = []
 
     /// The arguments of `-b` that are cookies and not files.
     var cookies: [String] { cookie.filter { $0.contains("=") } }

@@ -38,24 +38,14 @@ struct LoadCommand: ParsableCommand {
 
     @Argument(help: .of("url")) var url: String?
     @Flag(name: .customLong("self"), help: .of("self")) var ownServer = false
-    @Option(name: [.customShort("c", allowingJoined: true), .long], help: .of("connections")) var connections: String?
-    @Option(name: [.customShort("t", allowingJoined: true), .long], help: .of("threads")) var threads: String?
-    @Option(
-        name: [.customShort("d", allowingJoined: true), .customShort("z", allowingJoined: true), .long],
-        help: .of("duration")
-    ) var duration: String?
-    @Option(name: [.customShort("n", allowingJoined: true), .long], help: .of("requests")) var requests: String?
-    @Option(
-        name: [.customShort("H", allowingJoined: true), .long],
-        parsing: .unconditionalSingleValue,
-        help: .of("header")
-    ) var header: [String] = []
+    @Option(name: .joined("c"), help: .of("connections")) var connections: String?
+    @Option(name: .joined("t"), help: .of("threads")) var threads: String?
+    @Option(name: .joined("d", "z"), help: .of("duration")) var duration: String?
+    @Option(name: .joined("n"), help: .of("requests")) var requests: String?
+    @Option(name: .joined("H"), parsing: .unconditionalSingleValue, help: .of("header")) var header: [String] = []
     @Flag(name: [.customShort("L"), .long], help: .of("latency")) var latency = false
-    @Option(name: [.customShort("T", allowingJoined: true), .long], help: .of("timeout")) var timeout: String?
-    @Option(
-        name: [.customShort("m", allowingJoined: true), .customShort("X", allowingJoined: true), .long],
-        help: .of("method")
-    ) var method: String?
+    @Option(name: .joined("T"), help: .of("timeout")) var timeout: String?
+    @Option(name: .joined("m", "X"), help: .of("method")) var method: String?
     @Option(parsing: .unconditional, help: .of("body")) var body: String?
     @Option(help: .of("body-file")) var bodyFile: String?
 
@@ -70,7 +60,7 @@ struct LoadCommand: ParsableCommand {
     @Option(help: .of("connect-to")) var connectTo: [String] = []
     @Flag(name: [.customShort("4"), .customLong("ipv4")], help: .of("ipv4")) var ipv4 = false
     @Flag(name: [.customShort("6"), .customLong("ipv6")], help: .of("ipv6")) var ipv6 = false
-    @Option(name: [.customShort("x", allowingJoined: true), .long], help: .of("proxy")) var proxy: String?
+    @Option(name: .joined("x"), help: .of("proxy")) var proxy: String?
 
     @OptionGroup(title: "What is requested") var what: InputFlags
 

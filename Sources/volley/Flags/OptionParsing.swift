@@ -43,12 +43,9 @@ extension LoadOptions {
         )
         stream = try command.what.streamOptions()
         timeout =
-            try command.timeout.map { text throws(UsageError) in try UInt64(time: text, for: "--timeout") }
+            try command.timeout.time(for: "--timeout")
             ?? (stream == nil ? 2_000_000_000 : LoadOptions.longest)
-        warmup =
-            try command.warmup.map { text throws(UsageError) in
-                try UInt64(time: text, for: "--warmup", allowingZero: true)
-            } ?? 0
+        warmup = try command.warmup.time(for: "--warmup", allowingZero: true) ?? 0
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)

@@ -3,7 +3,7 @@ import UncurlLoad
 
 /// The text of the flags about the times of requests.
 struct PaceFlags: ParsableArguments {
-    @Option(name: [.customShort("R", allowingJoined: true), .long], help: .of("rate")) var rate: String?
+    @Option(name: .joined("R"), help: .of("rate")) var rate: String?
     @Option(help: .of("stage")) var stage: [String] = []
     @Option(help: .of("arrivals")) var arrivals: String?
     @Option(help: .of("search-max")) var searchMax: String?

@@ -97,25 +97,17 @@ extension SecurityOptions {
         }
         var base = TLSConfiguration()
         base.verifiesServers = !flags.insecure
-        let rootFlags: String?
-        (base.roots, rootFlags) = flags.roots ?? (.system, nil)
-        let proxy = hasProxy ? try Self.context(base, flags) : nil
-        let serverName = try flags.sni.map { name throws(UsageError) in try Self.serverName(name) }
-        guard isSecure else {
-            self.init(proxy: proxy, serverName: serverName, givenRoots: rootFlags)
-            return
-        }
+        self.init()
+        (base.roots, givenRoots) = flags.roots ?? (.system, nil)
+        if hasProxy { proxy = try Self.context(base, flags) }
+        serverName = try flags.sni.map { name throws(UsageError) in try Self.serverName(name) }
+        guard isSecure else { return }
         base.resumes = !flags.noResume
         base.ticketsPerHost = max(base.ticketsPerHost, connections)
         (base.minimumVersion, base.maximumVersion) = try flags.versions()
         (base.ciphers, base.cipherSuites) = (flags.ciphers, flags.tls13Ciphers)
         base.identity = try flags.identity()
-        self.init(
-            target: try Self.context(base, flags),
-            proxy: proxy,
-            serverName: serverName,
-            givenRoots: rootFlags
-        )
+        target = try Self.context(base, flags)
     }
 
     private static func context(

@@ -95,10 +95,8 @@ extension Files {
             throw UsageError("\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
         }
         defer { close(descriptor) }
-        do throws(Errno) {
-            try BlockingOutput.writeAll(text, to: descriptor)
-        } catch {
-            throw UsageError("\(name) \(quoted(path)) cannot be written: \(error)")
+        try orUsage(errno: try BlockingOutput.writeAll(text, to: descriptor)) {
+            "\(name) \(quoted(path)) cannot be written: \($0)"
         }
     }
 

@@ -53,19 +53,10 @@ struct PartCrew {
         load.threads = parts.reduce(0) { $0 + $1.threads }
         let plan = RunPlan(load, preflight)
         var watch = RunWatch(invocation, plan, files: files, live: stage.live, isLead: true)
-        var result = try run(plan, &watch, &stage)
-        for number in 1..<max(invocation.repeats, 1)
-        where !result.interrupted && !watch.isToEnd && result.lost.isEmpty {
-            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
-            watch.renew(after: result.measured)
-            try prepare(invocation, rate, &stage)
-            let next = try run(plan, &watch, &stage)
-            result.lost += next.lost
-            result.append(next)
+        return try watch.measure(invocation, on: &stage) { isFirst, watch, stage throws(UsageError) in
+            if !isFirst { try prepare(invocation, rate, &stage) }
+            return try run(plan, &watch, &stage)
         }
-        result.notes += result.lost + watch.notes
-        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
-        return (result, watch.trouble)
     }
 
     /// Sends each part its run, and waits until it is ready.
@@ -148,8 +139,8 @@ struct PartCrew {
             let (ahead, error) = try skew(part, &stage)
             skews.append(ahead)
             if hasRun { continue }
-            let way = "\(Units.time(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
-            notes.append("the clock of \(part.name) is \(way), to within \(Units.time(error.magnitude)): allowed for")
+            let way = "\(timeText(ahead.magnitude)) \(ahead < 0 ? "behind" : "ahead")"
+            notes.append("the clock of \(part.name) is \(way), to within \(timeText(error.magnitude)): allowed for")
         }
         hasRun = true
         return (skews, notes)

@@ -85,7 +85,7 @@ struct LiveView {
 
     /// `checkout   1,204 · p99 3.1 ms · 2 errors`. The name is cut where it does not fit.
     static func line(_ name: String, _ metrics: NamedMetrics, columns: Int) -> String {
-        let p99 = metrics.latency.summary(percentiles: [99])?[99].map { " · p99 \(Units.time($0))" } ?? ""
+        let p99 = metrics.latency.summary(percentiles: [99])?[99].map { " · p99 \(timeText($0))" } ?? ""
         let figures = "  \(grouped(metrics.completed))\(p99) · \(grouped(metrics.errors)) errors"
         return String((oneLine(name).prefix(max(4, columns - figures.count)) + figures).prefix(columns))
     }
@@ -98,7 +98,7 @@ struct LiveView {
         let tails = points.map { Double($0.summary(percentiles: [99])?[99] ?? 0) }
         let errors = points.map { $0.errors > 0 }
         return plot("per second", rates, errors) { Self.short($0) }
-            + plot("p99", tails, errors) { Units.time($0) }
+            + plot("p99", tails, errors) { timeText($0) }
     }
 
     /// Columns of eighths, the newest on the right; red where something failed.
@@ -185,7 +185,7 @@ extension LiveView {
         let wanted = Double(total[.due]) * 1e9 / Double(counted)
         let share = total.rateRatio.map { ", answered \(fixed($0 * 100, 1)) %" } ?? ""
         let late =
-            total[.lag].summary(percentiles: [99])?[99].map { " · volley itself late: p99 \(Units.time($0))" } ?? ""
+            total[.lag].summary(percentiles: [99])?[99].map { " · volley itself late: p99 \(timeText($0))" } ?? ""
         return "target \(grouped(UInt64(wanted.rounded())))/s\(share)\(late)"
     }
 
@@ -194,9 +194,9 @@ extension LiveView {
             return nil
         }
         let parts = summary.percentiles.map {
-            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(Units.time($0.value))"
+            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(timeText($0.value))"
         }
-        return (parts + ["max \(Units.time(summary.maximum))"]).joined(separator: " · ")
+        return (parts + ["max \(timeText(summary.maximum))"]).joined(separator: " · ")
     }
 }
 
@@ -256,7 +256,7 @@ extension LiveView {
         let seconds = fixed(Double(elapsed) / 1e9, 0)
         var parts = ["\(seconds) s"]
         if isLong, let duration = plan.options.duration {
-            parts = ["\(seconds) s of \(Units.time(duration &+ plan.options.warmup))"]
+            parts = ["\(seconds) s of \(timeText(duration &+ plan.options.warmup))"]
         } else if isLong, let requests = plan.options.requests {
             parts.append("\(grouped(total.done(plan.options.work))) of \(grouped(requests))")
         }
@@ -265,8 +265,8 @@ extension LiveView {
         let times = total.headline(plan.options.work).summary(percentiles: [50, 99])
         if let p50 = times?[50], let p99 = times?[99] {
             switch brevity {
-            case 0: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
-            case 1, 2: parts.append("p99 \(Units.time(p99))")
+            case 0: parts.append("p50 \(timeText(p50)), p99 \(timeText(p99))")
+            case 1, 2: parts.append("p99 \(timeText(p99))")
             default: break
             }
         }

@@ -43,21 +43,19 @@ struct Run {
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
         let overflows = SystemLimits.listenOverflows()
         var watch = RunWatch(invocation, plan, files: files, live: stage.live)
-        var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
-        for number in 1..<max(invocation.repeats, 1) where !result.interrupted && !watch.isToEnd {
-            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
-            watch.renew(after: result.measured)
-            result.append(try stage.run(plan, requests, &watch))
+        let startAt = invocation.startAt
+        var measured = try watch.measure(invocation, on: &stage) { isFirst, watch, stage throws(UsageError) in
+            try stage.run(plan, requests, &watch, startAt: isFirst ? startAt : nil)
         }
-        result.notes += watch.notes
-        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
         let isLocal = invocation.load.targetsThisMachine
         let now = SystemLimits.listenOverflows()
         if let note = SystemLimits.overflowNote(since: overflows, now: now, isLocal: isLocal) {
-            result.notes.append(note)
+            measured.result.notes.append(note)
         }
-        if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
-        return (result, watch.trouble)
+        if let server {
+            measured.result.notes.append("the embedded server counted \(server.requestCount) requests in all")
+        }
+        return measured
     }
 }
 
@@ -207,7 +205,7 @@ extension Run {
             case .unclear: "not good, and volley was the limit"
             }
         let p99 = result.metrics[.corrected].summary(percentiles: [99])?[99]
-        return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { Units.time($0) } ?? "unknown"), "
+        return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { timeText($0) } ?? "unknown"), "
             + "\(grouped(result.metrics.errors)) errors: \(verdict)"
     }
 }

@@ -20,18 +20,12 @@ struct RunStage {
         try orUsage(try invocation.load.security.loadRoots())
         let plan = RunPlan(invocation.load, preflight)
         let server = try invocation.metricsPort.map { port throws(UsageError) in
-            do throws(Errno) {
-                return try MetricsServer(port: port, of: plan)
-            } catch {
-                throw UsageError("--prometheus \(port) cannot be listened on: \(error): use another port")
+            try orUsage(errno: try MetricsServer(port: port, of: plan)) {
+                "--prometheus \(port) cannot be listened on: \($0): use another port"
             }
         }
         let push = try invocation.collector.map { url throws(UsageError) in
-            do throws(Errno) {
-                return try OTLPPush(url)
-            } catch {
-                throw UsageError("--otlp has no thread: \(error)")
-            }
+            try orUsage(errno: try OTLPPush(url)) { "--otlp has no thread: \($0)" }
         }
         live = (server, push)
         if let server { say("the metrics are at http://127.0.0.1:\(server.port)/metrics") }
@@ -88,7 +82,7 @@ struct RunStage {
             let (missing, isPast) = (startAt * 1_000).subtractingReportingOverflow(now)
             if isPast {
                 if now - startAt * 1_000 > 1_000_000 {
-                    say("--start-at was \(Units.time((now - startAt * 1_000) * 1_000)) ago: starting now")
+                    say("--start-at was \(timeText((now - startAt * 1_000) * 1_000)) ago: starting now")
                 }
                 return false
             }

@@ -79,6 +79,27 @@ struct RunWatch: RunObserver {
         }
     }
 
+    /// Makes the runs that were asked for, and returns their sum. An interrupted run, or one that lacks a part, is the
+    /// last.
+    mutating func measure(
+        _ invocation: Invocation,
+        on stage: inout RunStage,
+        _ run: (_ isFirst: Bool, inout RunWatch, inout RunStage) throws(UsageError) -> RunResult
+    ) throws(UsageError) -> Run.Measured {
+        var result = try run(true, &self, &stage)
+        for number in 1..<max(invocation.repeats, 1)
+        where !result.interrupted && !isToEnd && result.lost.isEmpty {
+            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
+            renew(after: result.measured)
+            let next = try run(false, &self, &stage)
+            result.lost += next.lost
+            result.append(next)
+        }
+        result.notes += result.lost + notes
+        (result.watched, result.punctual) = (conditions.values, conditions.punctual)
+        return (result, trouble)
+    }
+
     /// Prepares for another run in the same reports. The earlier runs lasted this long together.
     mutating func renew(after measured: UInt64) {
         offset = measured
@@ -130,7 +151,7 @@ struct RunWatch: RunObserver {
         var notes: [String] = []
         if abortsOnFail, let (threshold, time) = conditions.breach {
             notes.append(
-                "the run was ended after \(Units.time(offset &+ time)), when \(threshold.text) held (--abort-on-fail)"
+                "the run was ended after \(timeText(offset &+ time)), when \(threshold.text) held (--abort-on-fail)"
             )
         }
         if isUnread { notes.append("the run was ended, because what read a report of it had ended") }

@@ -49,7 +49,7 @@ struct ScenarioFile {
 /// The parts of the file.
 extension ScenarioFile {
     private mutating func read(_ root: ScenarioNode) throws(UsageError) {
-        try root.check("$schema", "url", "fields", "cookies", "variables", "data", "steps", "scenarios")
+        try root.check("$schema url fields cookies variables data steps scenarios")
         if let url = root["url"] { input.url = try url.text() }
         if let flag = root["cookies"] { keepsCookies = try flag.bool() }
         for (name, value) in try root["variables"]?.members() ?? [] {
@@ -66,7 +66,7 @@ extension ScenarioFile {
         } else if let node = root["scenarios"] {
             for (index, node) in try node.elements().enumerated() {
                 slots.scenarioVariables = [:]
-                try node.check("name", "weight", "steps")
+                try node.check("name weight steps")
                 guard let steps = node["steps"] else { throw node.problem("has no steps") }
                 let name = try node["name"]?.text() ?? "scenario \(index + 1)"
                 let weight = UInt64(try node["weight"]?.count() ?? 1)
@@ -96,7 +96,7 @@ extension ScenarioFile {
     private static let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.".utf8)
 
     private mutating func readTable(_ name: String, _ node: ScenarioNode) throws(UsageError) {
-        try node.check("file", "order")
+        try node.check("file order")
         guard let path = try node["file"]?.text(), !path.isEmpty else { throw node.problem("has no file") }
         let isRandom =
             switch try node["order"]?.text() {
@@ -151,7 +151,7 @@ extension ScenarioFile {
         var parts: [ScenarioPart] = []
         for node in try node.elements() {
             if let count = node["loop"] {
-                try node.check("loop", "steps")
+                try node.check("loop steps")
                 guard let steps = node["steps"] else { throw node.problem("has no steps") }
                 parts.append(.loop(try count.count(), try readVisit(steps)))
             } else if let ways = node["choose"] {
@@ -172,7 +172,7 @@ extension ScenarioFile {
     private mutating func readWays(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart.Way] {
         var ways: [ScenarioPart.Way] = []
         for node in try node.elements() {
-            try node.check("weight", "steps")
+            try node.check("weight steps")
             guard let steps = node["steps"] else { throw node.problem("has no steps") }
             ways.append((UInt64(try node["weight"]?.count() ?? 1), try readParts(steps)))
         }
@@ -181,19 +181,7 @@ extension ScenarioFile {
     }
 
     private mutating func readRequest(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart] {
-        try node.check(
-            "name",
-            "method",
-            "url",
-            "fields",
-            "body",
-            "json",
-            "form",
-            "extract",
-            "check",
-            "pause",
-            "continue"
-        )
+        try node.check("name method url fields body json form extract check pause continue")
         guard let url = node["url"] else { return [] }
         let number = input.drafts.count
         var draft = RequestDraft(url: try url.text(), place: node.inputPlace)
@@ -257,7 +245,7 @@ extension ScenarioFile {
         var checks: ResponseChecks?
         var expectations: [ScenarioStep.Expectation] = []
         if let check = node["check"] {
-            try check.check("status", "fields", "body", "json")
+            try check.check("status fields body json")
             var headers: [String] = []
             for (name, value) in try check["fields"]?.members() ?? [] {
                 if case .null = value.tree {
@@ -320,7 +308,7 @@ extension ScenarioFile {
     }
 
     private mutating func readExtraction(_ name: String, _ node: ScenarioNode) throws(UsageError) -> Extraction {
-        try node.check("json", "field", "cookie", "pattern", "default")
+        try node.check("json field cookie pattern default")
         let given = ["json", "field", "cookie", "pattern"].filter { node[$0] != nil }
         guard given.count == 1, let source = node[given[0]] else {
             throw node.problem("needs one of json, field, cookie and pattern")
@@ -395,7 +383,8 @@ struct ScenarioNode {
     }
 
     /// Requires an object with no members but these.
-    func check(_ names: String...) throws(UsageError) {
+    func check(_ words: String) throws(UsageError) {
+        let names = words.parts(at: " ")
         guard case .object(let members) = tree else { throw problem("is no object") }
         for (name, _) in members where !names.contains(where: { $0.isSame(as: name) }) {
             throw problem("has \(quoted(name)), which is unknown: there are \(names.joined(separator: ", "))")

@@ -82,6 +82,14 @@ extension UInt64 {
     }
 }
 
+extension String? {
+    /// The time that a flag gives; nil without the flag.
+    func time(for flag: String, allowingZero: Bool = false) throws(UsageError) -> UInt64? {
+        guard let self else { return nil }
+        return try UInt64(time: self, for: flag, allowingZero: allowingZero)
+    }
+}
+
 extension Double {
     /// Reads a share such as `0.1%`, `0.001` or `1e-3`; nil for any other text.
     init?(share text: String) {

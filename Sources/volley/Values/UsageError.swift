@@ -2,6 +2,7 @@ internal import Glibc
 import UncurlLoad
 import UncurlLoadReports
 import UncurlLocust
+import UncurlReactor
 import UncurlText
 
 /// What is wrong with a command line, a file or a system limit, and how to correct it.
@@ -70,6 +71,13 @@ func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) 
 
 func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> Value) throws(UsageError) -> Value {
     do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
+}
+
+func orUsage<Value>(
+    errno value: @autoclosure () throws(Errno) -> Value,
+    _ words: (Errno) -> String
+) throws(UsageError) -> Value {
+    do throws(Errno) { return try value() } catch { throw UsageError(words(error)) }
 }
 
 extension Set<String> {
