@@ -23,9 +23,9 @@ final class VirtualUserDriver: AlarmHandler {
     let worker: Worker
     let plan: RunPlan
     let share: RunPlan.Share
-    var resting = RestingUsers<VirtualUser>()
+    var resting = RestingUsers()
     /// The users' WebSockets. Nil if they send HTTP requests.
-    var sockets: UserSockets<VirtualUser>?
+    var sockets: UserSockets?
     private var asleep = DeadlineHeap<VirtualUser>()
     private var arrivals: ArrivalSchedule?
     /// The requests of all threads that are due and wait for a connection.
@@ -338,19 +338,19 @@ final class VirtualUserDriver: AlarmHandler {
 
 /// Virtual users that wait for the next request that is due. Users of HTTP are taken last in, first out, as the
 /// engine's idle connections are. Users with a WebSocket are taken in turn, so that every connection carries messages.
-struct RestingUsers<User: AnyObject> {
-    private var users: [User]
+struct RestingUsers {
+    private var users: [VirtualUser]
     private var first = 0
     private let isInTurn: Bool
 
-    init(_ users: [User] = [], inTurn: Bool = false) { (self.users, isInTurn) = (users, inTurn) }
+    init(_ users: [VirtualUser] = [], inTurn: Bool = false) { (self.users, isInTurn) = (users, inTurn) }
 
     var count: Int { users.count - first }
     var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ user: User) { users.append(user) }
+    mutating func append(_ user: VirtualUser) { users.append(user) }
 
-    mutating func take() -> User? {
+    mutating func take() -> VirtualUser? {
         guard isInTurn else { return users.popLast() }
         guard first < users.count else { return nil }
         let user = users[first]
@@ -364,7 +364,7 @@ struct RestingUsers<User: AnyObject> {
     }
 
     /// Returns false if the user was not resting.
-    mutating func remove(_ user: User) -> Bool {
+    mutating func remove(_ user: VirtualUser) -> Bool {
         guard let index = users[first...].firstIndex(where: { $0 === user }) else { return false }
         users.remove(at: index)
         return true

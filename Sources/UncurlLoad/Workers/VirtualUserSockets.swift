@@ -98,7 +98,7 @@ extension VirtualUserDriver {
             return reopen(user)
         }
         let message =
-            sockets.fixed ?? UserSockets<VirtualUser>.message(render(sockets.message, for: user), sockets.options)
+            sockets.fixed ?? UserSockets.message(render(sockets.message, for: user), sockets.options)
         worker.running += 1
         (user.isTalking, user.messages) = (true, user.messages + 1)
         user.said = worker.loop.now
@@ -257,21 +257,21 @@ extension WebSocketMessage {
 }
 
 /// The WebSockets of a thread's virtual users: which users have none, and how many must still be closed at the end.
-struct UserSockets<User> {
+struct UserSockets {
     let options: WebSocketOptions
     let message: Template
     /// The finished message. Nil if ``message`` has places to fill in.
     let fixed: WebSocketMessage?
     /// All users of the thread.
-    let users: [User]
+    let users: [VirtualUser]
     /// Users whose WebSocket is neither open nor being opened.
-    var unopened: [User]
+    var unopened: [VirtualUser]
     /// WebSockets that are open, or being closed.
     var open = 0
     /// Called when the last WebSocket has been closed, after the run's end. Once this is set, nothing is counted.
     var whenClosed: (() -> Void)?
 
-    init(_ options: WebSocketOptions, _ slots: TemplateSlots, _ users: [User]) {
+    init(_ options: WebSocketOptions, _ slots: TemplateSlots, _ users: [VirtualUser]) {
         self.options = options
         message = slots.template(options.message)
         fixed = message.isFixed ? Self.message(options.message, options) : nil

@@ -14,29 +14,16 @@ package final class MetricsServer: Sendable {
         let group = try EventLoopGroup(count: 1, name: "metrics")
         let loop = group.loops[0]
         let page = MetricsPage((plan.noMetrics.prometheus(of: plan), false))
-        let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
-        loop.post {
-            let made: Result<LoopBound<Listener>, Errno>
-            do throws(Errno) {
-                let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
-                made = .success(LoopBound(listener, on: loop))
-            } catch {
-                made = .failure(error)
-            }
-            answer.update { $0 = made }
-        }
-        guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
         do throws(Errno) {
-            listener = try result.get()
+            (listener, self.port) = try loop.make { () throws(Errno) in
+                let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
+                return (LoopBound(listener, on: loop), listener.address.port ?? port)
+            }
         } catch {
             group.shutdown()
             throw error
         }
         (self.group, self.page) = (group, page)
-        let known = Monitor<UInt16?>(nil)
-        let listener = listener
-        loop.post { known.update { $0 = listener.value.address.port ?? port } }
-        self.port = known.wait(atMost: .seconds(30), until: { $0 }) ?? port
     }
 
     package func publish(_ metrics: Metrics, of plan: RunPlan) {
@@ -64,6 +51,19 @@ package final class MetricsServer: Sendable {
         let listener = listener
         listener.loop.post { listener.value.close() }
         group.shutdown()
+    }
+}
+
+extension EventLoop {
+    /// Makes a value on the loop's thread. Another thread waits for it, at most 30 s.
+    func make<Value: Sendable>(_ body: @escaping @Sendable () throws(Errno) -> Value) throws(Errno) -> Value {
+        let answer = Monitor<Result<Value, Errno>?>(nil)
+        post {
+            let made = Result { () throws(Errno) in try body() }
+            answer.update { $0 = made }
+        }
+        guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+        return try result.get()
     }
 }
 

@@ -31,13 +31,13 @@ package final class OTLPPush: Sendable {
         let loop = group.loops[0]
         let now = Self.now
         let tally = Monitor<Tally>((now, now, accepted: 0, failed: 0, underWay: 0, problem: ""))
-        let made = Monitor<LoopBound<Sender>?>(nil)
-        loop.post { made.update { $0 = LoopBound(Sender(on: loop), on: loop) } }
-        guard let sender = made.wait(atMost: .seconds(30), until: { $0 }) else {
+        do throws(Errno) {
+            sender = try loop.make { LoopBound(Sender(on: loop), on: loop) }
+        } catch {
             group.shutdown()
-            throw .timedOut
+            throw error
         }
-        (self.group, self.sender, self.tally) = (group, sender, tally)
+        (self.group, self.tally) = (group, tally)
     }
 
     private static var now: UInt64 { UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME)) }
@@ -97,7 +97,6 @@ package final class OTLPPush: Sendable {
     private final class Sender: ExchangeDelegate {
         private let engine: Engine
         private var done: ((String?) -> Void)?
-        private var status = 0
 
         init(on loop: EventLoop) {
             var configuration = EngineConfiguration()
@@ -132,7 +131,7 @@ package final class OTLPPush: Sendable {
             }
         }
 
-        func exchange(_ id: ExchangeID, didReceive head: ResponseHead) { status = head.status }
+        func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
 
         func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
 

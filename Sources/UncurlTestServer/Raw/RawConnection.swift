@@ -152,11 +152,12 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case .pieces(let size):
             pieceSize = max(0, size)
             finishStep()
-        case .keyUpdate(let asks): state = .sending(security?.updateKeys(askingPeer: asks) ?? [], from: 0)
-        case .ticket: state = .sending(security?.sendTicket() ?? [], from: 0)
+        case .keyUpdate(let asks):
+            state = .sending(security?.sent { _ = $0.updateKeys(askingPeer: asks) } ?? [], from: 0)
+        case .ticket: state = .sending(security?.sent { _ = $0.sendTicket() } ?? [], from: 0)
         case .ticketBeginning: state = .sending(security?.beginTicket() ?? [], from: 0)
         case .ticketEnd: state = .sending(security?.endTicket() ?? [], from: 0)
-        case .closeNotify: state = .sending(security?.closeNotify() ?? [], from: 0)
+        case .closeNotify: state = .sending(security?.sent { $0.close() } ?? [], from: 0)
         case .pause(let span):
             state = .pausing
             note { $0.stepsDone += 1 }
@@ -422,25 +423,16 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         return output.take()
     }
 
-    func closeNotify() -> [UInt8] {
-        session.close()
-        return output.take()
-    }
-
-    func updateKeys(askingPeer: Bool) -> [UInt8] {
-        _ = session.updateKeys(askingPeer: askingPeer)
-        return output.take()
-    }
-
-    func sendTicket() -> [UInt8] {
-        _ = session.sendTicket()
+    /// Returns what TLS sends because of `action`.
+    func sent(after action: (TLSSession) -> Void) -> [UInt8] {
+        action(session)
         return output.take()
     }
 
     /// The first record of a ticket: five octets of header, the last two of them the length of what follows
     /// (RFC 8446 §5.1).
     func beginTicket() -> [UInt8] {
-        let ticket = sendTicket()
+        let ticket = sent { _ = $0.sendTicket() }
         guard ticket.count > 5 else { return ticket }
         let end = min(5 + Int(ticket[3]) << 8 + Int(ticket[4]), ticket.count)
         ticketRest = Array(ticket[end...])

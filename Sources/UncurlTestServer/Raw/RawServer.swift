@@ -21,7 +21,6 @@ public final class RawServer: Sendable {
     private let group: EventLoopGroup
     private let records: Monitor<[RawRecord]>
     private let acceptor: LoopBound<RawAcceptor>
-    private let fillers: LoopBound<[RawFiller]>?
 
     /// Listens on `address`, with a loop of its own.
     public static func start(
@@ -53,13 +52,6 @@ public final class RawServer: Sendable {
             }
             let (acceptor, ours) = (acceptor, address)
             self.address = try loop.perform { acceptor.value.address ?? ours }
-            let bound = self.address
-            fillers =
-                accepts
-                ? nil
-                : try loop.perform { () throws(Errno) in
-                    LoopBound([try RawFiller(bound), try RawFiller(bound)], on: loop)
-                }
         } catch {
             group.shutdown()
             throw error
@@ -148,6 +140,9 @@ private final class RawAcceptor {
     private let records: Monitor<[RawRecord]>
     private var listener: Listener?
     private var connections: [RawConnection] = []
+    /// The connections that fill the backlog of a listener that never accepts, so that the next one finds no room.
+    /// Linux holds one connection more than the backlog says, and drops further SYNs silently.
+    private var fillers: InlineArray<2, Socket>?
 
     init(
         _ loop: EventLoop,
@@ -168,6 +163,14 @@ private final class RawAcceptor {
             unreadLimit: RawAcceptor.unreadLimit,
             accepting: accepts
         ) { [weak self] in self?.take($0) }
+        guard !accepts, let bound = listener?.address else { return }
+        fillers = [try Self.connected(to: bound), try Self.connected(to: bound)]
+    }
+
+    private static func connected(to address: SocketAddress) throws(Errno) -> Socket {
+        let socket = try Socket(address.family)
+        try socket.connect(to: address)
+        return socket
     }
 
     var address: SocketAddress? { listener?.address }
@@ -193,19 +196,6 @@ private final class RawAcceptor {
         let connection = RawConnection(socket, index: index, script: script, loop: loop, records: records)
         connections.append(connection)
         connection.start()
-    }
-}
-
-/// A connection that fills a listener's backlog, so that the next one finds no room.
-///
-/// Linux holds one connection more than the backlog says, and drops further SYNs silently.
-private final class RawFiller {
-    private let socket: Socket
-
-    init(_ address: SocketAddress) throws(Errno) {
-        let socket = try Socket(address.family)
-        try socket.connect(to: address)
-        self.socket = socket
     }
 }
 

@@ -234,15 +234,6 @@ struct RateSearch: Sendable {
         case unclear
     }
 
-    private enum Phase: Hashable, Sendable {
-        case bracketing
-        /// - Parameters:
-        ///   - goods: how often the rate was good.
-        ///   - drop: the divisor of the rate if it is not good.
-        case confirming(goods: Int, drop: Double)
-        case done
-    }
-
     /// The search ends when the first bad rate is at most this factor above the last good one.
     static let precision = 1.05
     /// The most trials: enough for a factor of 2^20 and the bisection. Without this limit, a search on a machine of
@@ -252,7 +243,8 @@ struct RateSearch: Sendable {
     private var good: Double?
     private var bad: Double?
     private var rate: Double
-    private var phase = Phase.bracketing
+    /// While a rate is confirmed: how often it was good, and the divisor of the rate if it is not good again.
+    private var confirming: (goods: Int, drop: Double)?
     private var trials = 0
     private var wasUnclear = false
     /// Whether a higher rate was missed while volley was the limit: then the server may take more.
@@ -269,7 +261,7 @@ struct RateSearch: Sendable {
     }
 
     var step: Step {
-        if phase == .done { return .found(Rate(nearest: rate)) }
+        if isDone { return .found(Rate(nearest: rate)) }
         guard trials < Self.trialLimit, rate >= lowest, rate <= Rate.highest.perSecond else {
             return good.map { .found(Rate(nearest: $0)) } ?? .none
         }
@@ -277,7 +269,9 @@ struct RateSearch: Sendable {
     }
 
     /// Whether the next trial is the last if it is good.
-    var isConfirming: Bool { if case .confirming(goods: 1, _) = phase { true } else { false } }
+    var isConfirming: Bool { confirming?.goods == 1 }
+
+    private var isDone: Bool { confirming?.goods == 2 }
 
     /// How far the highest good rate may be above the found one, as a share of the found one. Infinite if no rate was
     /// bad.
@@ -293,10 +287,15 @@ struct RateSearch: Sendable {
         wasUnclear = false
         let isGood = trial == .good
         if !isGood { isLimitedAbove = trial == .unclear }
-        switch phase {
-        case .bracketing: bracket(isGood)
-        case .confirming(let goods, let drop): confirm(isGood, goods, drop)
-        case .done: break
+        guard let (goods, drop) = confirming else { return bracket(isGood) }
+        if isGood {
+            confirming = (goods + 1, drop)
+        } else {
+            // A rate that was good once and bad once is not reliable. Each such rate lowers the next by a larger step,
+            // so that the search ends soon where results vary.
+            (good, bad) = (nil, rate)
+            confirming = (0, drop * drop)
+            rate /= drop
         }
     }
 
@@ -304,24 +303,12 @@ struct RateSearch: Sendable {
         if isGood { good = rate } else { bad = rate }
         switch (good, bad) {
         case (let good?, let bad?) where bad / good <= Self.precision:
-            phase = .confirming(goods: 1, drop: Self.precision)
+            confirming = (1, Self.precision)
             rate = good
         case (let good?, let bad?): rate = (good * bad).squareRoot()
         case (let good?, nil): rate = good * 2
         case (nil, let bad?): rate = bad / 2
         case (nil, nil): break
-        }
-    }
-
-    /// A rate that was good once and bad once is not reliable. Each such rate lowers the next by a larger step, so that
-    /// the search ends soon where results vary.
-    private mutating func confirm(_ isGood: Bool, _ goods: Int, _ drop: Double) {
-        if isGood {
-            phase = goods == 1 ? .done : .confirming(goods: 1, drop: drop)
-        } else {
-            (good, bad) = (nil, rate)
-            phase = .confirming(goods: 0, drop: drop * drop)
-            rate /= drop
         }
     }
 }
