@@ -205,15 +205,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     }
 }
 
-/// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
-/// another.
-enum FieldSyntax {
-    /// A field value has no control characters but the tab (RFC 9110 §5.5).
-    static func isValue(_ text: some StringProtocol) -> Bool {
-        text.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
-    }
+extension HTTPHeaders.Field {
+    /// Whether both parts have the characters of the grammar alone. Others could end the field or the message and begin
+    /// another.
+    var isValid: Bool { name.isToken && value.isFieldValue }
+}
 
-    static func isValid(_ field: HTTPHeaders.Field) -> Bool { field.name.isToken && isValue(field.value) }
+extension String {
+    /// A field value has no control characters but the tab (RFC 9110 §5.5).
+    var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
 }
 
 /// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.

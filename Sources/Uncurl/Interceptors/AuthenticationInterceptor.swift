@@ -106,7 +106,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
 
     /// Whether the authenticator itself sends this request, to refresh the credential. The refresh waits for the
     /// request, so the request cannot wait for the refresh.
-    private var isWithinRefresh: Bool { Interception.refreshing.contains(ObjectIdentifier(self)) && isRefreshing }
+    private var isWithinRefresh: Bool { RequestAttempt.refreshing.contains(ObjectIdentifier(self)) && isRefreshing }
 
     private var isRefreshing: Bool { state.withLock { $0.refresh != nil } }
 
@@ -142,7 +142,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
         let version = state.version
         let work = Task { [self] in
-            let fresh = try await Interception.refreshing(for: self) { try await authenticator.refresh(used) }
+            let fresh = try await RequestAttempt.refreshing(for: self) { try await authenticator.refresh(used) }
             settle(version) { state in
                 state.credential = fresh
                 state.version += 1

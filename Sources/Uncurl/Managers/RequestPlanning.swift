@@ -76,7 +76,7 @@ extension URLSessionManager {
             hooks: request.options.hooksBox
         )
         try write(request, by: serializer, into: &made, &plan)
-        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
+        if let bad = request.headers.first(where: { !$0.isValid }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         // Set after the serializer, whose own defaults apply only where the request sets nothing.
         defaults?.setProperties(of: &made)

@@ -358,7 +358,7 @@ struct AttemptSteps: Sendable {
         do {
             for interceptor in interceptors {
                 request = try await control.carry(isLimited: true) { [request] in
-                    try await Interception.within { try await interceptor.adapt(request, for: attempt) }
+                    try await RequestAttempt.within { try await interceptor.adapt(request, for: attempt) }
                 }
             }
         } catch {
@@ -412,7 +412,7 @@ struct AttemptSteps: Sendable {
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
         do {
             return try await control.carry(isLimited: true) {
-                try await Interception.within { await interceptor.retry(failure) }
+                try await RequestAttempt.within { await interceptor.retry(failure) }
             }
         } catch {
             return .doNotRetryWithError(error)

@@ -28,7 +28,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         /// The options of the operation's request.
         var options = RequestOptions()
         /// The progress of sending, over all attempts.
-        var upload: RisingProgress?
+        var upload: (@Sendable (TransferProgress) -> Void)?
     }
 
     let manager: URLSessionManager
@@ -49,7 +49,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The most content that is kept in memory, in bytes.
     let limit: Int
     let control: TransferControl
-    private let progress: RisingProgress?
+    private let progress, risingProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// An operation that has not begun.
     ///
@@ -83,7 +83,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         hooked = hooks
         limit = request.maximumDataLength ?? manager.maximumDataLength
         control = TransferControl(manager.monitors, in: manager.core.transfers)
-        self.progress = progress.map { RisingProgress($0) }
+        self.progress = progress
+        risingProgress = progress.map(TransferProgress.rising)
     }
 
     /// An operation for a request of any kind, with its options, except those that decide where the content goes.
@@ -113,7 +114,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     private func keep(_ plan: TaskPlan?, _ options: RequestOptions) {
-        let upload = options.uploadProgress.map { RisingProgress($0) }
+        let upload = options.uploadProgress.map(TransferProgress.rising)
         facts.withLock { ($0.plan, $0.options, $0.upload) = (plan, options, upload) }
         control.take(tag: options.tag)
     }
@@ -127,7 +128,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             credential: other.credential,
             shouldUseCredentialStorage: other.shouldUseCredentialStorage,
             hooks: other.hooked,
-            progress: other.progress?.hear
+            progress: other.progress
         )
         let (plan, options) = other.facts.withLock { ($0.plan, $0.options) }
         keep(plan, options)
@@ -235,7 +236,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         plan.behavior = plan.behavior.taking(
             head: { [self] in receive($0) },
             content: { [self] task, data in if !receive(data) { task.cancel() } },
-            uploadProgress: facts.withLock { $0.upload }?.tell
+            uploadProgress: facts.withLock { $0.upload }
         )
         let delegate = manager.delegate(for: plan)
         delegate.hooks = hooked
@@ -276,7 +277,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return sink?.count
         }
         guard let count else { return false }
-        progress?.tell(TransferProgress(count, of: facts.withLock { $0.total }))
+        risingProgress?(TransferProgress(count, of: facts.withLock { $0.total }))
         return true
     }
 

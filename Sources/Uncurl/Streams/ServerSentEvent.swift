@@ -25,7 +25,9 @@ public struct ServerSentEvent: Hashable, Sendable {
 ///   start ──byte order mark, or any other byte──▶ line ──CR──▶ behindCR ──LF or other──▶ line
 ///                                                  └──LF──▶ line (the next)
 /// ```
-public struct ServerSentEventParser: Sendable {
+public struct ServerSentEventParser: ContentFramer {
+    public typealias Frame = ServerSentEvent
+
     private enum State {
         /// The number of matched bytes of a byte order mark.
         case start(matched: Int)
@@ -148,31 +150,12 @@ extension AsyncSequence where Element == Data {
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit
     ) -> ServerSentEventSequence<Self> {
-        ServerSentEventSequence(self, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+        let parser = ServerSentEventParser(lastEventID: lastEventID, limit: limit)
+        return ServerSentEventSequence(base: self, framer: parser) { event, _ in event }
     }
 }
 
 /// Events of content that comes in pieces.
-public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
-    public typealias Element = ServerSentEvent
-
-    private let base: Base
-    private let parser: ServerSentEventParser
-
-    init(_ base: Base, _ parser: ServerSentEventParser) {
-        self.base = base
-        self.parser = parser
-    }
-
-    public func makeAsyncIterator() -> Iterator { Iterator(FramedReader(base.makeAsyncIterator(), parser)) }
-
-    public struct Iterator: AsyncIteratorProtocol {
-        private var reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>
-
-        init(_ reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>) { self.reader = reader }
-
-        public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
-    }
-}
-
-extension ServerSentEventSequence: Sendable where Base: Sendable {}
+public typealias ServerSentEventSequence<Base: AsyncSequence> =
+    FrameSequence<Base, ServerSentEventParser, ServerSentEvent>
+where Base.Element == Data

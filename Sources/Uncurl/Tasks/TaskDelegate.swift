@@ -8,7 +8,7 @@ public import URLLoading
 /// releasing the manager ends the session.
 ///
 /// Every member may be used from any thread.
-public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Sendable {
+public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
         var hooks: Shared<TaskHooks>?

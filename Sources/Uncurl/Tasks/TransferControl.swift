@@ -67,9 +67,9 @@ public final class TransferControl: Sendable {
 
     private func tellReaders(of task: URLSessionTask) {
         let (upload, download) = reins.withLock { ($0.uploadReaders, $0.downloadReaders) }
-        guard upload != nil || download != nil, let teller = task.delegate as? any ProgressTeller else { return }
-        if let upload { teller.tell(uploadTo: upload) }
-        if let download { teller.tell(downloadTo: download) }
+        guard upload != nil || download != nil, let delegate = task.delegate as? TaskDelegate else { return }
+        if let upload { delegate.tell(uploadTo: upload) }
+        if let download { delegate.tell(downloadTo: download) }
     }
 
     /// Records the progress of a segmented download. A smaller value than before is ignored.
