@@ -443,7 +443,7 @@ extension URLSessionManager {
                 let run = TransferRun(self, settings, control, options, by: serializer, kind, to: destination)
                 return await run.response(to: request, completion)
             }
-            return Response(ResponseFacts(failing: .cancelled, nil))
+            return Response(ResponseFacts(nil, error: .cancelled))
         }
         return Transfer(control, task)
     }

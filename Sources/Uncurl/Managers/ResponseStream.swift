@@ -151,12 +151,10 @@ final class StreamEnding: Sendable {
 /// What follows the end of a stream's task, as with every task: the hook, the monitors and the delegate's facts; then
 /// the notification and the operations that wait for the end.
 struct StreamTaskEnd: Sendable {
-    let core: ManagerCore
     let delegate: DataTaskDelegate
     let session: URLSession
     /// Ends when the end of the task has been passed on.
     let hold: SessionHold
-    let watchers: Watchers
     let retryCount: Int
 
     /// Called when the task has ended.
@@ -165,31 +163,27 @@ struct StreamTaskEnd: Sendable {
     ///   - cause: the error of the task itself; nil where an answer came, whatever its status.
     ///   - error: why the request failed.
     func note(_ task: URLSessionTask, _ cause: URLError?, _ error: UncurlError?) {
-        session.tellEnd(of: task, cause, core, delegate)
+        delegate.ended(task, cause, delegate.collected, in: session)
         hold.end()
-        watchers.tell(.completedTask(task, cause))
-        if let metrics = delegate.collected { watchers.tell(.collectedMetrics(metrics)) }
         note(task, error)
     }
 
     /// Called when the request has ended: for the last attempt, after the handler.
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
         note(task, error)
-        core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
+        delegate.core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
         delegate.open()
     }
 
     private func note(_ task: URLSessionTask, _ error: UncurlError?) {
         delegate.note(
             ResponseFacts(
-                request: task.currentRequest ?? task.originalRequest,
-                response: task.response as? HTTPURLResponse,
+                task.currentRequest ?? task.originalRequest,
+                task.response as? HTTPURLResponse,
                 data: delegate.collectsData ? delegate.kept : error?.responseData ?? Data(),
-                fileURL: nil,
                 error: error,
                 metrics: delegate.collected,
-                retryCount: retryCount,
-                resumeData: nil
+                retryCount: retryCount
             )
         )
     }

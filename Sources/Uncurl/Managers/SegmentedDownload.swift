@@ -262,7 +262,7 @@ final class SegmentedDownload: Sendable {
         let sent = try? manager.urlRequest(for: request)
         var answer = ReceivedResponse(request: sent, response: head, data: Data(), fileURL: file)
         guard let failure = validation.checksAlone.failure(of: answer) else { return nil }
-        if destination != nil { DownloadMove.takeIn(file, &answer) }
+        if destination != nil { answer.takeFileIn() }
         return ValidationFailure(failure.reasons, answer: answer)
     }
 
@@ -288,13 +288,11 @@ final class SegmentedDownload: Sendable {
         guard let destination, let place = destination.place(for: file.url, head) else {
             return URL(fileURLWithPath: DownloadParts.completed(file.url.path))
         }
-        do {
-            try destination.prepare(place)
-            let isReplaced = destination.options.contains(.removePreviousFile)
-            try FilePlacement(file: file.url, place: place, replacesFile: isReplaced).run()
+        do throws(FileFailure) {
+            try destination.options.move(file.url, to: place)
             return place
         } catch {
-            throw .file(FileFailure(source: file.url, destination: place, underlying: error))
+            throw .file(error)
         }
     }
 
@@ -328,13 +326,11 @@ final class SegmentedDownload: Sendable {
         var answer = error?.responseData ?? Data()
         if file != nil { answer = Data() }
         return ResponseFacts(
-            request: try? manager.urlRequest(for: request),
-            response: head ?? error?.response as? HTTPURLResponse,
+            try? manager.urlRequest(for: request),
+            head ?? error?.response as? HTTPURLResponse,
             data: answer,
             fileURL: file,
             error: error,
-            metrics: nil,
-            retryCount: 0,
             resumeData: resumeData,
             made: error == nil ? file : nil
         )

@@ -108,19 +108,12 @@ struct StreamOpening: Sendable {
             control.watchers.tellDetail(.failedBeforeSending(error))
             throw Failure(error: error, request: built, response: nil, tell: nil)
         }
-        let delegate = DataTaskDelegate(manager.core, plan.behavior)
+        let delegate = DataTaskDelegate(manager.core, plan.behavior, control.watchers)
         if let hooks = plan.hooks { delegate.use(hooks) }
         if settings.collectsMetrics { delegate.collectMetrics() }
-        delegate.watch(control.watchers)
         let session = manager.session
-        let taskEnd = StreamTaskEnd(
-            core: manager.core,
-            delegate: delegate,
-            session: session,
-            hold: SessionHold(session),
-            watchers: control.watchers,
-            retryCount: retryCount
-        )
+        let hold = SessionHold(session)
+        let taskEnd = StreamTaskEnd(delegate: delegate, session: session, hold: hold, retryCount: retryCount)
         let chunks = try await begun(adapted, plan, taskEnd)
         do throws(UncurlError) {
             guard let response = chunks.response as? HTTPURLResponse else {
@@ -129,13 +122,13 @@ struct StreamOpening: Sendable {
             }
             try await checked(response, adapted, chunks)
             try await accepted(response, adapted, chunks, taskEnd)
-            control.watchers.tellDetails(of: nil, nil)
+            delegate.tellDetails(of: nil, nil)
             let ending = StreamEnding(control, response.statusCode, taskEnd, chunks, isHeld: isHeld)
             return ResponseStream(response, ending, chunks)
         } catch {
             await taskEnd.drain(chunks)
             taskEnd.note(chunks.task, error.urlError, error)
-            control.watchers.tellDetails(of: nil, error)
+            delegate.tellDetails(of: nil, error)
             throw Failure(error: error, request: adapted, response: chunks.response as? HTTPURLResponse) {
                 taskEnd.tell(chunks.task, $0)
             }

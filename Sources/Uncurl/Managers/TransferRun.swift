@@ -196,8 +196,7 @@ final class TransferRun: Sendable {
 
     private func tell(_ attempt: Attempt, _ response: ResponseFacts) {
         guard case .ended(let outcome, let delegate, _) = attempt else { return }
-        manager.core.postCompletion(outcome.task, response, serializer)
-        delegate.open()
+        delegate.tellEnd(of: outcome.task, response, serializer)
     }
 
     private func made(
@@ -210,19 +209,17 @@ final class TransferRun: Sendable {
         case .refused(let error, let request):
             control.watchers.tellDetail(.failedBeforeSending(error))
             control.watchers.tell(.serialized(statusCode: nil, error))
-            return ResponseFacts(failing: error, request, retryCount: retryCount, resumeData: resumption)
+            return ResponseFacts(request, error: error, retryCount: retryCount, resumeData: resumption)
         case .ended(let outcome, let delegate, let download):
-            let response = outcome.response(
+            let response = delegate.response(
+                to: outcome,
                 by: serializer,
-                validation: validation,
-                reason: delegate.reason(for: outcome.error, of: outcome.task),
+                validation,
                 download: download,
                 retryCount: retryCount,
                 resumeData: outcome.leaves(resumption)
             )
-            delegate.note(response)
-            control.watchers.tellDetails(of: download, response.error)
-            control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+            delegate.tellResponse(response, download)
             return response
         }
     }
@@ -255,8 +252,7 @@ final class TransferRun: Sendable {
         }
         // Range applies only to GET (RFC 9110 §14.2). A request with another method is sent again as it is.
         if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
-        let (delegate, session) = (manager.delegate(for: plan), manager.session)
-        delegate.watch(control.watchers)
+        let (delegate, session) = (manager.delegate(for: plan, control.watchers), manager.session)
         if delegate.interests.contains(.response) {
             delegate.onBecomingDownload { [weak control] in control?.replaceTask(by: $0) }
         }
@@ -277,26 +273,12 @@ final class TransferRun: Sendable {
             control.cancel()
         }
         defer { outcome.hold?.end() }
-        session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
-        control.watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
-        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
-            return .ended(outcome, delegate, nil)
-        }
-        let move = DownloadMove(
-            core: manager.core,
-            session: session,
-            task: task,
-            own: delegate.hooks.didFinishDownloading,
-            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination,
-            givesFile: !kind.isSerializedFile
-        )
-        if let refusal = move.refusal(file, outcome, by: validation) {
-            return .ended(outcome, delegate, .refused(refusal))
-        }
+        delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
+        guard outcome.file != nil else { return .ended(outcome, delegate, nil) }
         let download = await unsafe withUnsafeContinuation { continuation in
-            session.delegateQueue.addLasting {
-                unsafe continuation.resume(returning: move.run(file, outcome))
+            let givesFile = !kind.isSerializedFile
+            delegate.place(outcome, destination, givesFile: givesFile, by: validation, in: session) {
+                unsafe continuation.resume(returning: $0)
             }
         }
         return .ended(outcome, delegate, download)

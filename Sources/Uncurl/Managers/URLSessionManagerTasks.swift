@@ -100,33 +100,49 @@ extension URLSessionManager {
         delegate(for: task)?.downloadProgress
     }
 
+    /// What follows the end of the task: loop or delegate queue → (a download is validated, and its file is moved on the
+    /// delegate queue) → serialization, several at once → completion queue: the handler, then the notification, then the
+    /// operations that waited for the end. The hook for the end runs on the delegate queue, in parallel.
     private func made<Serializer: ResponseSerializer, Made: URLSessionTask>(
         _ plan: TaskPlan,
         _ serializer: Serializer,
         _ destination: DownloadDestination?,
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Made {
-        let delegate = delegate(for: plan)
         let (settings, session) = (core.settings, session)
         let watchers = Watchers(settings.monitors)
         watchers.tell(.began(plan.request.map { HTTPRequest($0) }))
-        let finish = TaskFinish(
-            core: core,
-            delegate: delegate,
-            session: session,
-            settings: settings,
-            serializer: serializer.decoding(by: settings.decoder),
-            watchers: watchers,
-            destination: destination,
-            completion: { completion(Response($0)) }
-        )
-        delegate.watch(watchers)
+        let delegate = delegate(for: plan, watchers)
+        let serializer = serializer.decoding(by: settings.decoder)
+        let validation = RequestOptions().validation(else: serializer.validation, settings.options)
         let task = task(
             plan,
             delegate,
             in: session,
             collectsMetrics: settings.collectsMetrics,
-            to: .handler { finish.run($0) }
+            to: .handler { [core] outcome in
+                let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
+                group.enter()
+                delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
+                let make: @Sendable (DownloadedFile?) -> Void = { download in
+                    outcome.hold?.end()
+                    ManagerCore.processing.async {
+                        let response = delegate.response(to: outcome, by: serializer, validation, download: download)
+                        delegate.tellResponse(response, download)
+                        watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
+                        (settings.completionQueue ?? core.ownQueue).async {
+                            completion(Response(response))
+                            delegate.tellEnd(of: outcome.task, response, serializer)
+                            outcome.settle?(download?.isStranded != true)
+                            group.leave()
+                        }
+                    }
+                }
+                guard outcome.file != nil else { return make(nil) }
+                ManagerCore.processing.async {
+                    delegate.place(outcome, destination, by: validation, in: session, then: make)
+                }
+            }
         )
         watchers.tell(.createdTask(task))
         // The plan's kind determines the class of its task.
@@ -200,12 +216,12 @@ struct TaskPlan: Sendable {
 
 extension URLSessionManager {
     /// The delegate object for this plan.
-    func delegate(for plan: TaskPlan) -> TaskDelegate {
+    func delegate(for plan: TaskPlan, _ watchers: Watchers) -> TaskDelegate {
         let delegate =
             switch plan.kind {
-            case .data: DataTaskDelegate(core, plan.behavior)
-            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
-            default: UploadTaskDelegate(core, plan.behavior)
+            case .data: DataTaskDelegate(core, plan.behavior, watchers)
+            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior, watchers)
+            default: UploadTaskDelegate(core, plan.behavior, watchers)
             }
         if let hooks = plan.hooks { delegate.use(hooks) }
         return delegate
@@ -229,102 +245,6 @@ extension URLSessionManager {
         if let priority = plan.priority { task.priority = priority }
         delegate.begin(task, in: session)
         return task
-    }
-}
-
-/// Leads from a task's end to its completion handler:
-///
-/// loop or delegate queue → (a download is validated, and its file is moved on the delegate queue) → serialization,
-/// several at once → completion queue: the handler, then the notification, then the operations that waited for the end.
-/// The hook for the end runs on the delegate queue, in parallel.
-struct TaskFinish: Sendable {
-    let core: ManagerCore
-    let delegate: TaskDelegate
-    let session: URLSession
-    let settings: ManagerCore.Snapshot
-    let serializer: any ResponseSerializer
-    let watchers: Watchers
-    let destination: DownloadDestination?
-    let completion: @Sendable (ResponseFacts) -> Void
-
-    private var validation: ResponseValidation {
-        RequestOptions().validation(else: serializer.validation, settings.options)
-    }
-
-    func run(_ outcome: TaskOutcome) {
-        let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
-        group.enter()
-        session.tellEnd(of: outcome.task, outcome.error, core, delegate)
-        watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { watchers.tell(.collectedMetrics(metrics)) }
-        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
-            return make(outcome, nil, group)
-        }
-        let move = DownloadMove(
-            core: core,
-            session: session,
-            task: task,
-            own: delegate.hooks.didFinishDownloading,
-            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
-        )
-        ManagerCore.processing.async {
-            if let refusal = move.refusal(file, outcome, by: validation) {
-                return make(outcome, .refused(refusal), group)
-            }
-            session.delegateQueue.addLasting { make(outcome, move.run(file, outcome), group) }
-        }
-    }
-
-    private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
-        outcome.hold?.end()
-        ManagerCore.processing.async {
-            let response = outcome.response(
-                by: serializer,
-                validation: validation,
-                reason: delegate.reason(for: outcome.error, of: outcome.task),
-                download: download
-            )
-            delegate.note(response)
-            watchers.tellDetails(of: download, response.error)
-            watchers.tell(.serialized(statusCode: response.statusCode, response.error))
-            watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
-            (settings.completionQueue ?? core.ownQueue).async {
-                completion(response)
-                core.postCompletion(outcome.task, response, serializer)
-                delegate.open()
-                outcome.settle?(download?.isStranded != true)
-                group.leave()
-            }
-        }
-    }
-}
-
-extension URLSession {
-    /// Calls the hooks for a task's end on the delegate queue, if there are any.
-    func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
-        guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
-        let reason = error?.ofClass ?? error
-        delegateQueue.addLasting {
-            core.settings.didComplete?(self, task, reason)
-            delegate.didComplete?(self, task, reason)
-        }
-    }
-}
-
-extension Watchers {
-    /// Reports a download's move and the result of the validation, for a task that had an answer.
-    func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
-        guard hearsDetails else { return }
-        switch download {
-        case .placed(let place)?, .left(let place)?: tellDetail(.movedFile(place))
-        case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
-        case .refused?, nil: break
-        }
-        switch error {
-        case .validation?: tellDetail(.validated(error))
-        case nil, .serialization?: tellDetail(.validated(nil))
-        default: break
-        }
     }
 }
 

@@ -217,7 +217,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
             } catch {
                 let count = facts.withLock { $0.retryCount }
-                let failed = ResponseFacts(failing: error, request, retryCount: count)
+                let failed = ResponseFacts(request, error: error, retryCount: count)
                 await decide(on: Response(failed), of: request, steps)
             }
         }
@@ -238,9 +238,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             content: { [self] task, data in if !receive(data) { task.cancel() } },
             uploadProgress: facts.withLock { $0.upload }
         )
-        let delegate = manager.delegate(for: plan)
+        let delegate = manager.delegate(for: plan, control.watchers)
         delegate.hooks = hooked
-        delegate.watch(control.watchers)
         if let credential { delegate.credential = credential }
         if !shouldUseCredentialStorage { delegate.usesCredentialStorage = false }
         let session = manager.session
@@ -318,7 +317,7 @@ extension HTTPRequestOperation {
 
     /// Runs on the session's delegate queue, since it calls the program's code.
     func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
-        session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
+        delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
         outcome.settle?(true)
         outcome.hold?.end()
         let next = facts.withLock { facts -> (isPause: Bool, begins: Bool)? in
@@ -329,8 +328,6 @@ extension HTTPRequestOperation {
             facts.asksAgain = false
             return (isPause, facts.state.goOn())
         }
-        control.watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
         if let next {
             if next.isPause { manager.core.post(.operationDidFinish, self) }
             delegate.open()
@@ -341,19 +338,17 @@ extension HTTPRequestOperation {
         // All of the answer may have come before the sink's failure could stop it.
         let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let all = whole.response(
+        let all = delegate.response(
+            to: whole,
             by: serializer,
-            validation: options.validation(else: serializer.validation, manager.core.settings.options),
-            reason: failure ?? delegate.reason(for: error, of: outcome.task),
-            download: nil,
+            options.validation(else: serializer.validation, manager.core.settings.options),
+            failure: failure,
             retryCount: facts.withLock { $0.retryCount }
         )
-        delegate.note(all)
         let made = Response<any Sendable>(all)
         control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
         let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
-            manager.core.postCompletion(outcome.task, response.facts, serializer)
-            delegate.open()
+            delegate.tellEnd(of: outcome.task, response.facts, serializer)
         }
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard made.error != nil, failure == nil, !steps.isEmpty else { return finish(made, delegate, tell) }
@@ -401,7 +396,7 @@ extension HTTPRequestOperation {
     }
 
     var cancelled: Response<any Sendable> {
-        Response(ResponseFacts(failing: .cancelled, request))
+        Response(ResponseFacts(request, error: .cancelled))
     }
 
     /// - Parameters:

@@ -22,8 +22,6 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
         var facts: ResponseFacts?
         var credential: URLCredential?
         var usesCredentialStorage = true
-        /// The monitors with ``EventMonitor/hearsDetails``, if there are any.
-        var watchers: Watchers?
         /// The readers of the whole transfer's progress.
         var uploadReaders: ProgressReaders?
         var downloadReaders: ProgressReaders?
@@ -38,13 +36,18 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
 
     let core: ManagerCore
     let behavior: TaskBehavior
+    /// The monitors of the task's transfer; nil for a task that the manager did not make.
+    let watchers: Watchers?
+    private let hearsDetails: Bool
     private let state = Mutex(State())
     private let own: Atomic<UInt16>
 
-    init(_ core: ManagerCore, _ behavior: TaskBehavior = .plain) {
+    init(_ core: ManagerCore, _ behavior: TaskBehavior = .plain, _ watchers: Watchers? = nil) {
         self.core = core
         self.behavior = behavior
-        own = Atomic(behavior.interests.rawValue)
+        self.watchers = watchers
+        hearsDetails = watchers?.hearsDetails ?? false
+        own = Atomic((hearsDetails ? behavior.interests.union(TransferDetail.interests) : behavior.interests).rawValue)
     }
 
     /// The task; nil before it is made.
@@ -91,7 +94,7 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
         if state.collectsMetrics { interests.insert(.metrics) }
         if state.uploadReaders != nil { interests.insert(.sent) }
         if state.downloadReaders != nil { interests = interests.union(.received).union(.written) }
-        if state.watchers != nil { interests.formUnion(TransferDetail.interests) }
+        if hearsDetails { interests.formUnion(TransferDetail.interests) }
         return interests
     }
 
@@ -133,10 +136,6 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
         set { change { $0.usesCredentialStorage = newValue } }
     }
 
-    func watch(_ watchers: Watchers) {
-        if watchers.hearsDetails { change { $0.watchers = watchers } }
-    }
-
     /// Calls the closure if a hook turns the task into a download.
     func onBecomingDownload(_ call: @escaping @Sendable (URLSessionTask) -> Void) {
         state.withLock { $0.didBecomeDownload = call }
@@ -148,7 +147,7 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     }
 
     func tellDetail(_ detail: @autoclosure () -> TransferDetail?) {
-        if let watchers = state.withLock({ $0.watchers }), let detail = detail() { watchers.tellDetail(detail) }
+        if hearsDetails, let detail = detail() { watchers?.tellDetail(detail) }
     }
 
     func collectMetrics() { change { $0.collectsMetrics = true } }
@@ -530,8 +529,7 @@ extension TaskDelegate {
         guard first != nil || own != nil else { return false }
         // A hook that returns no place has handled the file itself.
         guard let place = first?(session, task, file) ?? own?(session, task, file) else { return true }
-        let move = DownloadMove(core: core, session: session, task: task, own: nil, destination: nil)
-        guard move.move(file, to: place, []).isPlaced else { return false }
+        guard case .placed = move(file, of: task, to: place, []) else { return false }
         core.note(place, of: task)
         return true
     }
