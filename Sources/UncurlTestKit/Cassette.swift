@@ -160,20 +160,19 @@ public final class Cassette: Sendable {
         guard let entry else {
             let left = unused.isEmpty ? "nothing" : unused.joined(separator: "; ")
             let words = "\(request) was not recorded in \(file.lastPathComponent); unused exchanges: \(left)."
-            return [.fail(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.resourceUnavailable, words: words))]
         }
         if let failure = entry._error {
-            let facts = [NSLocalizedDescriptionKey: failure.words]
-            return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
+            return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, words: failure.words))]
         }
         // As browsers write a request that was blocked or has failed.
         guard entry.response.status != 0 else {
             let words = "The recording has no answer to \(request)."
-            return [.fail(URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.unknown, words: words))]
         }
         guard let data = entry.response.content.data else {
             let words = "The recorded content of \(request) is not Base64."
-            return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.cannotDecodeContentData, words: words))]
         }
         var values: [String: [String]] = [:]
         // A name with too many combining marks, which takes long to hash, is none that HTTP has.
@@ -282,7 +281,7 @@ public final class Cassette: Sendable {
         if Task.isCancelled { return steps }
         let time = (ContinuousClock.now - start) / .milliseconds(1)
         entry.time = time
-        entry.timings?.wait = time
+        entry.timings?["wait"] = .number(.floating(time))
         state.withLock { state in
             state.entries.append(entry)
             state.isUsed.append(true)
@@ -345,13 +344,8 @@ extension Cassette: TestKitSource {
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version: String? = "1.2"
-        var creator: Creator? = Creator()
+        var creator: JSONValue? = ["name": "Uncurl", "version": "1"]
         var entries: [Entry] = []
-    }
-
-    struct Creator: Codable, Sendable {
-        var name: String? = "Uncurl"
-        var version: String? = "1"
     }
 
     struct Entry: Codable, Sendable {
@@ -360,18 +354,10 @@ struct HAR: Codable, Sendable {
         var time: Double?
         var request: Request
         var response: Response
-        var cache: Nothing? = Nothing()
-        var timings: Timings? = Timings()
+        var cache: JSONValue? = [:]
+        var timings: JSONValue? = ["send": 0, "wait": 0, "receive": 0]
         /// The failure of an exchange without a response. The format itself has no field for it.
         var _error: Failure?
-    }
-
-    struct Nothing: Codable, Sendable {}
-
-    struct Timings: Codable, Sendable {
-        var send: Double? = 0
-        var wait: Double? = 0
-        var receive: Double? = 0
     }
 
     struct Failure: Codable, Sendable {
@@ -388,7 +374,7 @@ struct HAR: Codable, Sendable {
         var method: String
         var url: String
         var httpVersion: String? = "HTTP/1.1"
-        var cookies: [Nothing]? = []
+        var cookies: JSONValue? = []
         var headers: [Field]
         var queryString: [Field]? = []
         var postData: Content?
@@ -400,7 +386,7 @@ struct HAR: Codable, Sendable {
         var status: Int
         var statusText: String? = ""
         var httpVersion: String? = "HTTP/1.1"
-        var cookies: [Nothing]? = []
+        var cookies: JSONValue? = []
         var headers: [Field]
         var content: Content
         var redirectURL: String? = ""

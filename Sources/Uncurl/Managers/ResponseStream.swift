@@ -60,9 +60,8 @@ extension URLSessionManager {
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()
     ) async throws(UncurlError) -> ResponseStream {
-        let opening = StreamOpening(self, request, validation)
-        opening.control.resume()
-        return try await opening.opened()
+        let run = resumed(TransferRun(self, request.options, by: .data), request)
+        return try await run.opened(request, validation)
     }
 }
 
@@ -236,15 +235,15 @@ extension URLSessionManager {
         each: @escaping @Sendable (Frames.Element) throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
     ) -> TransferControl where Frames.Element: Sendable {
-        let opening = StreamOpening(self, request, validation, isHeld: true)
+        // Resumed before the Swift task runs: from here on the program may suspend the request, or cancel it with
+        // others.
+        let run = resumed(TransferRun(self, request.options, by: .data), request)
         let queue = completionQueue ?? core.ownQueue
         let group = completionGroup ?? ManagerCore.sharedGroup
-        // Before the Swift task runs: from here on the program may suspend the request, or cancel it with others.
-        opening.control.resume()
         let task = Task {
             var tellEnd: (@Sendable (UncurlError?) -> Void)?
             var failure: (any Error)?
-            switch await opening.begun() {
+            switch await run.begun(request, validation, isHeld: true) {
             case .failure(let failed):
                 failure = failed.error
                 tellEnd = { failed.tell?($0 ?? failed.error) }
@@ -252,7 +251,7 @@ extension URLSessionManager {
                 tellEnd = stream.ending.tellTask
                 do {
                     for try await frame in frames(stream) {
-                        opening.control.watchers.tellDetail(.streamedValue(frame))
+                        run.control.watchers.tellDetail(.streamedValue(frame))
                         try await withCheckedThrowingContinuation { continuation in
                             queue.async { continuation.resume(with: Result { try each(frame) }) }
                         }
@@ -268,7 +267,7 @@ extension URLSessionManager {
                 tellEnd?(failure.map { $0 as? UncurlError ?? .cancelled })
             }
         }
-        opening.control.carries { task.cancel() }
-        return opening.control
+        run.control.carries { task.cancel() }
+        return run.control
     }
 }

@@ -24,8 +24,8 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
-        return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
+        let options = RequestOptions().reporting(uploadProgress, downloadProgress)
+        return made(TaskPlan(kind: .data, request: request, options: options), serializer, nil, completion)
     }
 
     /// Makes a data task with the ``responseSerializer`` that the manager has now.
@@ -35,9 +35,13 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<any Sendable>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
-        let plan = TaskPlan(kind: .data, request: request, behavior: behavior)
-        return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
+        dataTask(
+            with: request,
+            serializer: AnyResponseSerializer(responseSerializer),
+            uploadProgress: uploadProgress,
+            downloadProgress: downloadProgress,
+            completion: completion
+        )
     }
 
     /// Makes an upload task, which sends data, a file or a stream as the content of a request.
@@ -48,8 +52,9 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        let behavior = RequestOptions().reporting(progress, nil).behavior(newBodyStream: body.newStream)
-        return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
+        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions().reporting(progress, nil))
+        if case .stream(let make) = body { plan.newBodyStream = make }
+        return made(plan, serializer, nil, completion)
     }
 
     /// Makes a download task.
@@ -68,11 +73,8 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(
-            kind: .download(.request),
-            request: request,
-            behavior: RequestOptions().reporting(nil, progress).behavior()
-        )
+        let options = RequestOptions().reporting(nil, progress)
+        let plan = TaskPlan(kind: .download(.request), request: request, options: options)
         return made(plan, serializer, destination, completion)
     }
 
@@ -84,8 +86,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let behavior = RequestOptions().reporting(nil, progress).behavior()
-        let plan = TaskPlan(kind: .resumedDownload(data), request: nil, behavior: behavior)
+        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress))
         return made(plan, serializer, destination, completion)
     }
 
@@ -100,9 +101,9 @@ extension URLSessionManager {
         delegate(for: task)?.downloadProgress
     }
 
-    /// What follows the end of the task: loop or delegate queue → (a download is validated, and its file is moved on the
-    /// delegate queue) → serialization, several at once → completion queue: the handler, then the notification, then the
-    /// operations that waited for the end. The hook for the end runs on the delegate queue, in parallel.
+    /// What follows the end of the task: loop or delegate queue → (a download is validated, and its file is moved on
+    /// the delegate queue) → serialization, several at once → completion queue: the handler, then the notification,
+    /// then the operations that waited for the end. The hook for the end runs on the delegate queue, in parallel.
     private func made<Serializer: ResponseSerializer, Made: URLSessionTask>(
         _ plan: TaskPlan,
         _ serializer: Serializer,
@@ -110,16 +111,16 @@ extension URLSessionManager {
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Made {
         let (settings, session) = (core.settings, session)
-        let watchers = Watchers(settings.monitors)
+        let watchers = Watchers(settings.values.monitors)
         watchers.tell(.began(plan.request.map { HTTPRequest($0) }))
         let delegate = delegate(for: plan, watchers)
-        let serializer = serializer.decoding(by: settings.decoder)
-        let validation = RequestOptions().validation(else: serializer.validation, settings.options)
+        let serializer = serializer.decoding(by: settings.values.decoder)
+        let validation = RequestOptions().validation(else: serializer.validation, settings.values.options)
         let task = task(
             plan,
             delegate,
             in: session,
-            collectsMetrics: settings.collectsMetrics,
+            collectsMetrics: settings.values.collectsMetrics,
             to: .handler { [core] outcome in
                 let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
                 group.enter()
@@ -130,7 +131,7 @@ extension URLSessionManager {
                         let response = delegate.response(to: outcome, by: serializer, validation, download: download)
                         delegate.tellResponse(response, download)
                         watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
-                        (settings.completionQueue ?? core.ownQueue).async {
+                        (settings.values.completionQueue ?? core.ownQueue).async {
                             completion(Response(response))
                             delegate.tellEnd(of: outcome.task, response, serializer)
                             outcome.settle?(download?.isStranded != true)
@@ -159,11 +160,7 @@ extension URLSessionManager {
     /// A stream that the closure makes anew whenever the content is needed again.
     case stream(@Sendable () throws -> InputStream)
 
-    var newStream: (@Sendable () throws -> InputStream)? {
-        if case .stream(let make) = self { make } else { nil }
-    }
-
-    var kind: URLSession.ReportedKind {
+    fileprivate var kind: URLSession.ReportedKind {
         switch self {
         case .data(let data): .upload(.data(data))
         case .file(let file): .upload(.file(file))
@@ -172,59 +169,14 @@ extension URLSessionManager {
     }
 }
 
-/// What is needed to create one task.
-struct TaskPlan: Sendable {
-    var kind: URLSession.ReportedKind
-    /// The request; nil where resume data that Uncurl did not write is resumed.
-    var request: URLRequest?
-    var behavior = TaskBehavior.plain
-    var priority: Float?
-    var hooks: Shared<TaskHooks>?
-
-    /// Where the content goes, unless the task downloads it to a file.
-    var content = TaskReport.Keeping.memory
-
-    /// Takes the request that the interceptors have returned, with the content that they have set.
-    mutating func take(_ adapted: URLRequest) {
-        defer { request = adapted }
-        let content: ContentSource
-        switch kind.content {
-        case .request: return
-        case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
-        case .file, .stream, .content:
-            let isSame =
-                adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
-                && (adapted.content == nil) == (request?.content == nil)
-            if isSame { return }
-            content = .request
-        case .data: content = .request
-        }
-        switch kind {
-        case .upload: kind = .upload(content)
-        case .download: kind = .download(content)
-        case .data, .resumedDownload: break
-        }
-    }
-
-    var keeping: TaskReport.Keeping {
-        switch kind {
-        case .download, .resumedDownload: .file
-        default: content
-        }
-    }
-}
-
 extension URLSessionManager {
     /// The delegate object for this plan.
     func delegate(for plan: TaskPlan, _ watchers: Watchers) -> TaskDelegate {
-        let delegate =
-            switch plan.kind {
-            case .data: DataTaskDelegate(core, plan.behavior, watchers)
-            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior, watchers)
-            default: UploadTaskDelegate(core, plan.behavior, watchers)
-            }
-        if let hooks = plan.hooks { delegate.use(hooks) }
-        return delegate
+        switch plan.kind {
+        case .data: DataTaskDelegate(core, plan, watchers)
+        case .download, .resumedDownload: DownloadTaskDelegate(core, plan, watchers)
+        default: UploadTaskDelegate(core, plan, watchers)
+        }
     }
 
     /// Creates a suspended task with its delegate.
@@ -242,7 +194,7 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
-        if let priority = plan.priority { task.priority = priority }
+        if let priority = plan.options.priority { task.priority = priority }
         delegate.begin(task, in: session)
         return task
     }
@@ -287,10 +239,15 @@ extension URLSessionManager {
     public static let sessionTaskMetricsKey = "com.alamofire.networking.complete.sessiontaskmetrics"
 }
 
-extension ManagerCore {
-    func postCompletion(_ task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
-        guard let center = settings.notificationCenter else { return }
-        CompletionFacts.with(response, serializer) { center.post(name: .taskDidComplete, object: task, userInfo: $0) }
+extension TaskDelegate {
+    /// Reports the end of a task after its handlers: the notification, then the operations that wait for it.
+    func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
+        if let center = core.settings.values.notificationCenter {
+            CompletionFacts.with(response, serializer) {
+                center.post(name: .taskDidComplete, object: task, userInfo: $0)
+            }
+        }
+        open()
     }
 }
 

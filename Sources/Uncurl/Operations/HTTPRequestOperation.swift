@@ -233,11 +233,10 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
         plan.take(request)
         plan.content = .nothing(isStorable: outputStream == nil)
-        plan.behavior = plan.behavior.taking(
-            head: { [self] in receive($0) },
-            content: { [self] task, data in if !receive(data) { task.cancel() } },
-            uploadProgress: facts.withLock { $0.upload }
-        )
+        // The operation keeps the content, and so knows its progress.
+        plan.options = plan.options.reporting(facts.withLock { $0.upload }, nil)
+        plan.takesHead = { [self] in receive($0) }
+        plan.takesContent = { [self] task, data in if !receive(data) { task.cancel() } }
         let delegate = manager.delegate(for: plan, control.watchers)
         delegate.hooks = hooked
         if let credential { delegate.credential = credential }
@@ -312,7 +311,7 @@ extension HTTPRequestOperation {
         let words =
             "The answer is longer than the \(limit) bytes that an operation keeps in memory; maximumDataLength of "
             + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit, and an output stream has none."
-        return .transport(URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: words]))
+        return .transport(URLError(.dataLengthExceedsMaximum, words: words))
     }
 
     /// Runs on the session's delegate queue, since it calls the program's code.
@@ -341,7 +340,7 @@ extension HTTPRequestOperation {
         let all = delegate.response(
             to: whole,
             by: serializer,
-            options.validation(else: serializer.validation, manager.core.settings.options),
+            options.validation(else: serializer.validation, manager.core.settings.values.options),
             failure: failure,
             retryCount: facts.withLock { $0.retryCount }
         )

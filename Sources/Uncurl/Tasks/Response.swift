@@ -135,10 +135,10 @@ final class ResponseFacts: Sendable {
 extension TaskDelegate {
     /// Calls the hooks for the end of a task on the delegate queue, if there are any, and tells the monitors.
     func ended(_ task: URLSessionTask, _ error: URLError?, _ metrics: URLSessionTaskMetrics?, in session: URLSession) {
-        if core.settings.didComplete != nil || didComplete != nil {
+        if core.settings.values.hooks.didComplete != nil || didComplete != nil {
             let reason = error?.ofClass ?? error
             session.delegateQueue.addLasting { [self] in
-                core.settings.didComplete?(session, task, reason)
+                core.settings.values.hooks.didComplete?(session, task, reason)
                 didComplete?(session, task, reason)
             }
         }
@@ -215,12 +215,6 @@ extension TaskDelegate {
         case nil, .serialization?: tellDetail(.validated(nil))
         default: break
         }
-    }
-
-    /// Reports the end of a task after its handlers: the notification, then the operations that wait for it.
-    func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
-        core.postCompletion(task, response, serializer)
-        open()
     }
 }
 
