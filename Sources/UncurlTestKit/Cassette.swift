@@ -48,20 +48,15 @@ public final class Cassette: Sendable {
         "Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie",
     ])
 
-    private struct State {
-        var entries: [HAR.Entry]
-        var isUsed: [Bool]
-        /// The entries' URLs, in their parts; none while recording.
-        var urls: [[[UInt8]]] = []
-        var unmatched: [StubbedRequest] = []
-    }
+    /// An entry, the parts of its URL (none while recording), and whether a request has had its answer.
+    private typealias Exchange = (entry: HAR.Entry, url: [[UInt8]], isUsed: Bool)
 
     private let file: URL
     private let parts: Set<Part>
     private let isSecret: @Sendable (String) -> Bool
     /// Loads the requests that are recorded; nil while replaying.
     private let recorder: URLSession?
-    private let state: Mutex<State>
+    private let state: Mutex<(exchanges: [Exchange], unmatched: [StubbedRequest])>
     let clock: any Clock<Duration> = ContinuousClock()
 
     /// A cassette that replays or records a file.
@@ -90,7 +85,7 @@ public final class Cassette: Sendable {
         let isThere = FileManager.default.fileExists(atPath: file.path)
         if mode == .record || (mode == .automatic && !isThere) {
             recorder = session ?? Self.newRecorder()
-            state = Mutex(State(entries: [], isUsed: []))
+            state = Mutex(([], []))
         } else {
             let entries: [HAR.Entry]
             do {
@@ -99,8 +94,7 @@ public final class Cassette: Sendable {
                 throw .unreadable(file, reason: "\(error)")
             }
             recorder = nil
-            let urls = entries.map { Self.ordered($0.request.url) }
-            state = Mutex(State(entries: entries, isUsed: entries.map { _ in false }, urls: urls))
+            state = Mutex((entries.map { ($0, Self.ordered($0.request.url), false) }, []))
         }
     }
 
@@ -119,7 +113,7 @@ public final class Cassette: Sendable {
     public var unused: [String] {
         guard !isRecording else { return [] }
         return state.withLock { state in
-            zip(state.entries, state.isUsed).compactMap { $1 ? nil : "\($0.request.method) \($0.request.url)" }
+            state.exchanges.compactMap { $0.isUsed ? nil : "\($0.entry.request.method) \($0.entry.request.url)" }
         }
     }
 
@@ -131,7 +125,7 @@ public final class Cassette: Sendable {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             do {
-                let har = HAR(log: HAR.Log(entries: state.withLock { $0.entries }))
+                let har = HAR(log: HAR.Log(entries: state.withLock { $0.exchanges.map { $0.entry } }))
                 try encoder.encode(har).write(to: file, options: .atomic)
             } catch {
                 throw .unwritable(file, reason: "\(error)")
@@ -147,33 +141,32 @@ public final class Cassette: Sendable {
     private func replay(_ request: StubbedRequest) -> [StubResponse.Step] {
         let url = Self.ordered(request.url)
         let entry = state.withLock { state -> HAR.Entry? in
-            let index = state.entries.indices.first {
-                !state.isUsed[$0] && isSame(state.entries[$0].request, state.urls[$0], request, url)
+            let index = state.exchanges.firstIndex {
+                !$0.isUsed && isSame($0.entry.request, $0.url, request, url)
             }
             guard let index else {
                 state.unmatched.append(request)
                 return nil
             }
-            state.isUsed[index] = true
-            return state.entries[index]
+            state.exchanges[index].isUsed = true
+            return state.exchanges[index].entry
         }
         guard let entry else {
             let left = unused.isEmpty ? "nothing" : unused.joined(separator: "; ")
             let words = "\(request) was not recorded in \(file.lastPathComponent); unused exchanges: \(left)."
-            return [.fail(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.resourceUnavailable, words: words))]
         }
         if let failure = entry._error {
-            let facts = [NSLocalizedDescriptionKey: failure.words]
-            return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
+            return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, words: failure.words))]
         }
         // As browsers write a request that was blocked or has failed.
         guard entry.response.status != 0 else {
             let words = "The recording has no answer to \(request)."
-            return [.fail(URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.unknown, words: words))]
         }
         guard let data = entry.response.content.data else {
             let words = "The recorded content of \(request) is not Base64."
-            return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
+            return [.fail(URLError(.cannotDecodeContentData, words: words))]
         }
         var values: [String: [String]] = [:]
         // A name with too many combining marks, which takes long to hash, is none that HTTP has.
@@ -282,11 +275,8 @@ public final class Cassette: Sendable {
         if Task.isCancelled { return steps }
         let time = (ContinuousClock.now - start) / .milliseconds(1)
         entry.time = time
-        entry.timings?.wait = time
-        state.withLock { state in
-            state.entries.append(entry)
-            state.isUsed.append(true)
-        }
+        entry.timings?["wait"] = .number(.floating(time))
+        state.withLock { $0.exchanges.append((entry, [], true)) }
         return steps
     }
 
@@ -345,13 +335,8 @@ extension Cassette: TestKitSource {
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version: String? = "1.2"
-        var creator: Creator? = Creator()
+        var creator: JSONValue? = ["name": "Uncurl", "version": "1"]
         var entries: [Entry] = []
-    }
-
-    struct Creator: Codable, Sendable {
-        var name: String? = "Uncurl"
-        var version: String? = "1"
     }
 
     struct Entry: Codable, Sendable {
@@ -360,18 +345,10 @@ struct HAR: Codable, Sendable {
         var time: Double?
         var request: Request
         var response: Response
-        var cache: Nothing? = Nothing()
-        var timings: Timings? = Timings()
+        var cache: JSONValue? = [:]
+        var timings: JSONValue? = ["send": 0, "wait": 0, "receive": 0]
         /// The failure of an exchange without a response. The format itself has no field for it.
         var _error: Failure?
-    }
-
-    struct Nothing: Codable, Sendable {}
-
-    struct Timings: Codable, Sendable {
-        var send: Double? = 0
-        var wait: Double? = 0
-        var receive: Double? = 0
     }
 
     struct Failure: Codable, Sendable {
@@ -388,7 +365,7 @@ struct HAR: Codable, Sendable {
         var method: String
         var url: String
         var httpVersion: String? = "HTTP/1.1"
-        var cookies: [Nothing]? = []
+        var cookies: JSONValue? = []
         var headers: [Field]
         var queryString: [Field]? = []
         var postData: Content?
@@ -400,7 +377,7 @@ struct HAR: Codable, Sendable {
         var status: Int
         var statusText: String? = ""
         var httpVersion: String? = "HTTP/1.1"
-        var cookies: [Nothing]? = []
+        var cookies: JSONValue? = []
         var headers: [Field]
         var content: Content
         var redirectURL: String? = ""

@@ -40,9 +40,7 @@ public struct RequestMatcher: Sendable {
     /// Matches a request with this method, in any case, and with a URL that fits this pattern.
     public static func method(_ method: String, _ url: String) -> RequestMatcher {
         let method = method.uppercased()
-        var both = RequestMatcher.url(url).adding("") { $0.method == method }
-        both = RequestMatcher("\(method) \(url)", both.conditions)
-        return both
+        return RequestMatcher("\(method) \(url)", RequestMatcher.url(url).conditions + [{ $0.method == method }])
     }
 
     /// Matches a request with any method and with a URL that fits this pattern.
@@ -85,7 +83,7 @@ public struct RequestMatcher: Sendable {
         _ more: String,
         _ condition: @escaping @Sendable (StubbedRequest) -> Bool
     ) -> RequestMatcher {
-        RequestMatcher(more.isEmpty ? words : words + " with " + more, conditions + [condition], contents)
+        RequestMatcher(words + " with " + more, conditions + [condition], contents)
     }
 }
 

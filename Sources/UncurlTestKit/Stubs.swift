@@ -123,7 +123,7 @@ public final class Stubs: Sendable {
         let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.isUsedUp ? " (used up)" : "")" } }
         let list = known.isEmpty ? "there are no stubs" : "the stubs are " + known.joined(separator: "; ")
         let words = "No stub matches \(request); \(list)."
-        return .failure(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))
+        return .failure(URLError(.resourceUnavailable, words: words))
     }
 }
 
@@ -207,7 +207,7 @@ final class TestKitProtocol: URLProtocol {
             case .head(let status, let headers):
                 guard let response = response(status, headers) else {
                     let words = "A stub cannot have the status \(status)."
-                    let error = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
+                    let error = URLError(.badServerResponse, words: words)
                     return client.urlProtocol(self, didFailWithError: error)
                 }
                 task.keepCookies(of: response, to: request)

@@ -47,9 +47,7 @@ private struct ParametersText {
     }
 
     mutating func write(_ value: Parameters, depth: Int) throws(ParameterFailure) {
-        guard depth <= Parameters.maximumDepth else {
-            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-        }
+        try Parameters.check(depth: depth)
         switch value {
         case .null: writer.word("null")
         case .bool(let value): writer.word(value ? "true" : "false")

@@ -21,7 +21,8 @@ public struct MultipartForm: Sendable {
     /// What separates the parts (RFC 2046 §5.1.1).
     public var boundary: String { layout.boundary }
     private let layout: MultipartLayout
-    private(set) var parts: [MultipartPart] = []
+    /// Each part as it is sent: its header fields, each with its line end, and its content. Its file has been opened.
+    private var parts: [(head: String, content: Content)] = []
     /// The sum of the known lengths of the parts, in bytes.
     private var knownLength: UInt64 = 0
 
@@ -53,17 +54,26 @@ public struct MultipartForm: Sendable {
         contentType: String? = nil
     ) throws(MultipartFailure) {
         var (fileName, contentType) = (fileName, contentType)
-        if case .file(let url) = content.kind {
+        if let url = content.file {
             fileName = fileName ?? url.lastPathComponent
             contentType = contentType ?? MediaTypes.type(ofPath: url.path)
         }
-        if let contentType { try MultipartPart.check("Content-Type", contentType) }
+        if let contentType { try Self.check("Content-Type", contentType) }
         let head = MultipartLayout.fields(
             name: try Self.escaped(name),
             fileName: try fileName.map { name throws(MultipartFailure) in try Self.escaped(name) },
             contentType: contentType
         )
-        try append(MultipartPart(label: name, head: head, content: content))
+        try append((head, content.opened(name)))
+    }
+
+    private static func check(_ name: String, _ value: String) throws(MultipartFailure) {
+        var fields = HTTPFields()
+        do throws(HTTP1Error) {
+            try fields.append(name, value)
+        } catch {
+            throw .invalidField(name: name, value: value)
+        }
     }
 
     private static func escaped(_ name: String) throws(MultipartFailure) -> String {
@@ -78,10 +88,10 @@ public struct MultipartForm: Sendable {
     ) throws(MultipartFailure) {
         var head = ""
         for (name, value) in headers {
-            try MultipartPart.check(name, value)
+            try Self.check(name, value)
             head += "\(name): \(value)\r\n"
         }
-        try append(MultipartPart(label: headers.first?.value ?? "", head: head, content: content))
+        try append((head, content.opened(headers.first?.value ?? "")))
     }
 
     /// Appends a field for each pair, in their order, such as the flattened parameters of a request.
@@ -94,9 +104,9 @@ public struct MultipartForm: Sendable {
         for part in other.parts { try append(part) }
     }
 
-    private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
-        let length = part.length ?? 0
-        let framing = opening(of: part, isFirst: parts.isEmpty).count
+    private mutating func append(_ part: (head: String, content: Content)) throws(MultipartFailure) {
+        let length = part.content.length ?? 0
+        let framing = opening(part.head, isFirst: parts.isEmpty).count
         // Room for the closing boundary.
         let left = UInt64(Int64.max) - 1024 - knownLength
         guard length <= left, UInt64(framing) <= left - length else { throw .tooLong }
@@ -117,7 +127,7 @@ public struct MultipartForm: Sendable {
     /// The length in bytes, boundaries included. Nil where a stream declares no length: then the form is sent in
     /// chunks.
     public var contentLength: UInt64? {
-        parts.allSatisfy { $0.length != nil } ? knownLength + UInt64(closing.count) : nil
+        parts.allSatisfy { $0.content.length != nil } ? knownLength + UInt64(closing.count) : nil
     }
 
     /// Whether the form can be sent again after a redirect or a challenge: no part is a stream that can be read once
@@ -128,8 +138,8 @@ public struct MultipartForm: Sendable {
 
     // MARK: Layout
 
-    private func opening(of part: MultipartPart, isFirst: Bool) -> [UInt8] {
-        layout.opening(fields: part.head, isFirst: isFirst)
+    private func opening(_ head: String, isFirst: Bool) -> [UInt8] {
+        layout.opening(fields: head, isFirst: isFirst)
     }
 
     private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
@@ -147,7 +157,7 @@ public struct MultipartForm: Sendable {
             bytes = []
         }
         for (index, part) in parts.enumerated() {
-            bytes += opening(of: part, isFirst: index == 0)
+            bytes += opening(part.head, isFirst: index == 0)
             switch part.content {
             case .bytes(let small) where bytes.count + small.count <= MultipartForm.smallContent:
                 bytes += small
@@ -160,82 +170,6 @@ public struct MultipartForm: Sendable {
         flush()
         return .parts(content)
     }
-}
-
-/// A part as it is sent. Its file has been opened.
-struct MultipartPart: Sendable {
-    /// The name of the part in errors.
-    let label: String
-    /// The header fields, each with its line end.
-    let head: String
-    let content: Content
-
-    init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
-        self.label = label
-        self.head = head
-        self.content =
-            switch content.kind {
-            case .bytes(let bytes): .bytes(bytes)
-            case .file(let url): .file(try MultipartPart.file(url))
-            case .stream(let length, let isReplayable, let open):
-                .threaded(
-                    ThreadedBody(length: length, replayable: isReplayable) {
-                        try MultipartStreamReader(label, length, open)
-                    }
-                )
-            }
-    }
-
-    var length: UInt64? { content.length }
-
-    // MARK: Fields
-
-    static func check(_ name: String, _ value: String) throws(MultipartFailure) {
-        var fields = HTTPFields()
-        do throws(HTTP1Error) {
-            try fields.append(name, value)
-        } catch {
-            throw .invalidField(name: name, value: value)
-        }
-    }
-
-    // MARK: Files
-
-    private static func file(_ url: URL) throws(MultipartFailure) -> FileBody {
-        guard url.isFileURL, !url.path.isEmpty else { throw .notFileURL(url) }
-        var status = stat()
-        guard unsafe stat(url.path, &status) == 0 else { throw .fileUnreachable(url, reason: systemReason()) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR: throw .fileIsDirectory(url)
-        default: throw .fileNotRegular(url)
-        }
-        do throws(FileBody.Problem) {
-            let file = try FileBody(unchangingPath: url.path)
-            try checkSize(of: file, url)
-            return file
-        } catch {
-            switch error {
-            case .unreadable(let reason): throw .fileUnreadable(url, reason: "\(reason)")
-            case .notRegular: throw .fileNotRegular(url)
-            case .outOfRange: throw .fileSizeUnknown(url)
-            }
-        }
-    }
-
-    /// A file of /proc has content although it reports a size of zero.
-    private static func checkSize(of file: FileBody, _ url: URL) throws(FileBody.Problem) {
-        guard file.length == 0 else { return }
-        let isEmpty: Bool
-        do {
-            isEmpty = try file.open().read(at: 0, atMost: 1).isEmpty
-        } catch {
-            isEmpty = true
-        }
-        guard isEmpty else { throw .outOfRange(size: 0) }
-    }
-
-    private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
 }
 
 extension MultipartForm {
@@ -326,24 +260,33 @@ typealias MultipartOutput = (write: ([UInt8]) throws(Errno) -> Void, finish: () 
 
 /// The content of one part of a form.
 public struct MultipartContent: Sendable {
-    enum Kind: Sendable {
-        case bytes([UInt8])
-        case file(URL)
-        case stream(length: UInt64?, isReplayable: Bool, open: @Sendable () throws -> any BlockingReader)
+    /// The file whose name and type are the usual ones of the part; nil for other content.
+    let file: URL?
+    /// Opens a file. The name of the part is for the errors of a stream.
+    let opened: @Sendable (_ part: String) throws(MultipartFailure) -> Content
+
+    private init(file: URL? = nil, _ opened: @escaping @Sendable (String) throws(MultipartFailure) -> Content) {
+        (self.file, self.opened) = (file, opened)
     }
 
-    let kind: Kind
-
     /// Text in UTF-8. Line ends are kept.
-    public static func text(_ text: String) -> MultipartContent { MultipartContent(kind: .bytes(Array(text.utf8))) }
+    public static func text(_ text: String) -> MultipartContent {
+        let bytes = Array(text.utf8)
+        return MultipartContent { _ in .bytes(bytes) }
+    }
 
     /// Bytes in memory.
-    public static func data(_ data: Data) -> MultipartContent { MultipartContent(kind: .bytes([UInt8](data))) }
+    public static func data(_ data: Data) -> MultipartContent {
+        let bytes = [UInt8](data)
+        return MultipartContent { _ in .bytes(bytes) }
+    }
 
     /// A regular local file. The file is opened when it is appended to the form. When the form is sent, the file is
     /// read up to the size that it had when it was appended. A shorter file, or another file under its name, is an
     /// error.
-    public static func file(_ url: URL) -> MultipartContent { MultipartContent(kind: .file(url)) }
+    public static func file(_ url: URL) -> MultipartContent {
+        MultipartContent(file: url) { _ throws(MultipartFailure) in .file(try body(of: url)) }
+    }
 
     /// A stream that can be read again: each attempt opens a new one.
     ///
@@ -355,17 +298,63 @@ public struct MultipartContent: Sendable {
         length: UInt64? = nil,
         opening: @escaping @Sendable () throws -> InputStream
     ) -> MultipartContent {
-        MultipartContent(
-            kind: .stream(length: length, isReplayable: true, open: { try OneStream.reader(of: try opening()) })
-        )
+        stream(length, replayable: true) { try OneStream.reader(of: try opening()) }
     }
 
     /// A stream that can be read once. If it must be sent again after a redirect, a challenge or a lost connection, the
     /// form fails with ``MultipartFailure/notReplayable``.
     public static func stream(_ stream: sending InputStream, length: UInt64? = nil) -> MultipartContent {
         let stream = OneStream(stream)
-        return MultipartContent(kind: .stream(length: length, isReplayable: false, open: { try stream.open() }))
+        return Self.stream(length, replayable: false) { try stream.open() }
     }
+
+    private static func stream(
+        _ length: UInt64?,
+        replayable: Bool,
+        _ open: @escaping @Sendable () throws -> any BlockingReader
+    ) -> MultipartContent {
+        MultipartContent { part in
+            .threaded(
+                ThreadedBody(length: length, replayable: replayable) { try MultipartStreamReader(part, length, open) }
+            )
+        }
+    }
+
+    private static func body(of url: URL) throws(MultipartFailure) -> FileBody {
+        guard url.isFileURL, !url.path.isEmpty else { throw .notFileURL(url) }
+        var status = stat()
+        guard unsafe stat(url.path, &status) == 0 else { throw .fileUnreachable(url, reason: systemReason()) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .fileIsDirectory(url)
+        default: throw .fileNotRegular(url)
+        }
+        do throws(FileBody.Problem) {
+            let file = try FileBody(unchangingPath: url.path)
+            try checkSize(of: file, url)
+            return file
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw .fileUnreadable(url, reason: "\(reason)")
+            case .notRegular: throw .fileNotRegular(url)
+            case .outOfRange: throw .fileSizeUnknown(url)
+            }
+        }
+    }
+
+    /// A file of /proc has content although it reports a size of zero.
+    private static func checkSize(of file: FileBody, _ url: URL) throws(FileBody.Problem) {
+        guard file.length == 0 else { return }
+        let isEmpty: Bool
+        do {
+            isEmpty = try file.open().read(at: 0, atMost: 1).isEmpty
+        } catch {
+            isEmpty = true
+        }
+        guard isEmpty else { throw .outOfRange(size: 0) }
+    }
+
+    private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
 }
 
 extension MultipartForm {

@@ -113,9 +113,7 @@ struct ParameterEncoder: Encoder {
         at path: [any CodingKey],
         depth: Int
     ) throws {
-        guard depth <= Parameters.maximumDepth else {
-            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-        }
+        try Parameters.check(depth: depth)
         switch value {
         case let value as Parameters: node.content = .value(value)
         case let value as Date: node.content = .value(.date(value))

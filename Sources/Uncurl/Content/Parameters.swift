@@ -45,18 +45,13 @@ public indirect enum Parameters: Sendable, Hashable {
     /// makes them keyed.
     public subscript(key: String) -> Parameters? {
         get {
-            switch self {
-            case .keyed(let fields): fields[key]
-            case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set: nil
-            }
+            if case .keyed(let fields) = self { fields[key] } else { nil }
         }
         set {
-            switch self {
-            case .keyed(var fields):
+            if case .keyed(var fields) = self {
                 fields[key] = newValue
                 self = .keyed(fields)
-            case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set:
-                guard let newValue else { return }
+            } else if let newValue {
                 self = .keyed([key: newValue])
             }
         }
@@ -64,15 +59,16 @@ public indirect enum Parameters: Sendable, Hashable {
 
     /// Whether these are keyed parameters without entries.
     public var isEmpty: Bool {
-        switch self {
-        case .keyed(let fields): fields.isEmpty
-        case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date, .array, .set: false
-        }
+        if case .keyed(let fields) = self { fields.isEmpty } else { false }
     }
 
     /// The limit of nesting. Trees are walked by recursion, and 512 levels take a tenth of the smallest stack that a
     /// thread has here. The parsers of servers stop at this number or earlier.
     public static let maximumDepth = 512
+
+    static func check(depth: Int) throws(ParameterFailure) {
+        guard depth <= maximumDepth else { throw ParameterFailure(.tooDeep(limit: maximumDepth)) }
+    }
 }
 
 extension Parameters: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
@@ -142,15 +138,11 @@ extension Parameters: Encodable {
             var container = encoder.singleValueContainer()
             try container.encode(value)
         case .array(let elements), .set(let elements):
-            guard encoder.codingPath.count <= Parameters.maximumDepth else {
-                throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-            }
+            try Parameters.check(depth: encoder.codingPath.count)
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(element) }
         case .keyed(let fields):
-            guard encoder.codingPath.count <= Parameters.maximumDepth else {
-                throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-            }
+            try Parameters.check(depth: encoder.codingPath.count)
             var container = encoder.container(keyedBy: ParameterKey.self)
             for (name, value) in fields { try container.encode(value, forKey: ParameterKey(name)) }
         }
@@ -225,7 +217,7 @@ extension Parameters {
     }
 
     private static func value(of object: Any, at path: String, depth: Int) throws(ParameterFailure) -> Parameters {
-        guard depth <= maximumDepth else { throw ParameterFailure(.tooDeep(limit: maximumDepth)) }
+        try check(depth: depth)
         switch object {
         case let value as Parameters: return value
         case let value as any PossiblyNil:

@@ -1,4 +1,5 @@
 internal import URLLoading
+internal import UncurlText
 
 /// How parameters become the `name=value` pairs of a query or a form.
 ///
@@ -101,35 +102,10 @@ public struct QueryEncoding: Sendable {
     public static func escaped(_ text: String) -> String { escaped(text, spaces: .percent) }
 
     static func escaped(_ text: String, spaces: Spaces) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count)
-        for octet in text.utf8 {
-            if isPlain(octet) {
-                result.append(octet)
-            } else if octet == UInt8(ascii: " "), case .plus = spaces {
-                result.append(UInt8(ascii: "+"))
-            } else {
-                result.append(UInt8(ascii: "%"))
-                result.append(hexDigit(octet >> 4))
-                result.append(hexDigit(octet & 15))
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    /// The unreserved characters, and `/` and `?`, which a query may hold as they are (RFC 3986 §2.3 and §3.4).
-    private static func isPlain(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "?"):
-            true
-        default: false
-        }
-    }
-
-    private static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+        // The unreserved characters, and `/` and `?`, stay: a query may hold them (RFC 3986 §2.3 and §3.4).
+        let escaped = PercentCoding.encode(text, keeping: "/?")
+        guard case .plus = spaces else { return escaped }
+        return escaped.replacing("%20", with: "+")
     }
 }
 
@@ -177,9 +153,7 @@ extension QueryEncoding {
         depth: Int,
         into leaves: inout [Leaf]
     ) throws(ParameterFailure) {
-        guard depth <= Parameters.maximumDepth else {
-            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-        }
+        try Parameters.check(depth: depth)
         switch value {
         case .null, .bool, .integer, .unsigned, .double, .decimal, .string, .data, .date:
             leaves.append((name, value))

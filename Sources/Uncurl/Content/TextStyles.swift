@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// How names are spelled. `Encodable` types have names in Swift's style; servers often want another one.
 @frozen public enum KeyStyle: Sendable {
@@ -110,9 +111,7 @@ public import URLLoading
     func text(_ data: Data) throws(ParameterFailure) -> String {
         switch self {
         case .base64: return data.base64EncodedString()
-        case .hexadecimal:
-            let digits = Array("0123456789abcdef".utf8)
-            return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        case .hexadecimal: return Hex.text(data)
         case .formatted(let format): return try ParameterFailure.wrapping { try format(data) }
         }
     }

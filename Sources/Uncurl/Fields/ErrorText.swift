@@ -63,6 +63,9 @@ extension URLError {
 }
 
 extension URLError {
+    /// An error with a description of its own.
+    package init(_ code: Code, words: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: words]) }
+
     /// Whether no connection could be made, so that the request was not sent: not to the server, and not to a proxy.
     var isUnsent: Bool {
         switch cause as? EngineError {

@@ -205,15 +205,15 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     }
 }
 
-/// Checks the characters of a header field. Characters outside the grammar could end the field or the message and begin
-/// another.
-enum FieldSyntax {
-    /// A field value has no control characters but the tab (RFC 9110 §5.5).
-    static func isValue(_ text: some StringProtocol) -> Bool {
-        text.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
-    }
+extension HTTPHeaders.Field {
+    /// Whether both parts have the characters of the grammar alone. Others could end the field or the message and begin
+    /// another.
+    var isValid: Bool { name.isToken && value.isFieldValue }
+}
 
-    static func isValid(_ field: HTTPHeaders.Field) -> Bool { field.name.isToken && isValue(field.value) }
+extension String {
+    /// A field value has no control characters but the tab (RFC 9110 §5.5).
+    var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
 }
 
 /// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.
@@ -228,8 +228,8 @@ struct MediaRange {
         guard name.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = name.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
-        type = parts[0].withoutBlanks.map(Self.lowercased)
-        subtype = parts[1].withoutBlanks.map(Self.lowercased)
+        type = parts[0].withoutBlanks.map(\.lowercased)
+        subtype = parts[1].withoutBlanks.map(\.lowercased)
         guard !type.isEmpty, !subtype.isEmpty else { return nil }
     }
 
@@ -265,10 +265,8 @@ struct MediaRange {
     /// weight = OWS ";" OWS "q=" qvalue (§12.4.2)
     private static func isRefused(_ member: Substring.UTF8View) -> Bool {
         member.split(separator: UInt8(ascii: ";")).dropFirst().contains { parameter in
-            let weight = parameter.withoutBlanks.map(lowercased)
+            let weight = parameter.withoutBlanks.map(\.lowercased)
             return weight.starts(with: "q=".utf8) && Double(String(decoding: weight.dropFirst(2), as: UTF8.self)) == 0
         }
     }
-
-    private static func lowercased(_ octet: UInt8) -> UInt8 { 0x41...0x5A ~= octet ? octet | 0x20 : octet }
 }

@@ -23,14 +23,12 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
     }
 
-    private struct State {
-        var credential: Scheme.Credential?
-        /// Grows with each credential, so that facts about one credential are not used for the next.
-        var version = 0
-        /// The refresh under way: all requests wait for it. A cancelled request does not cancel it.
-        var refresh: Task<Void, any Error>?
-        var refreshes: [ContinuousClock.Instant] = []
-    }
+    /// The version grows with each credential, so that facts about one credential are not used for the next. All
+    /// requests wait for the refresh under way; a cancelled request does not cancel it.
+    private typealias State = (
+        credential: Scheme.Credential?, version: Int, refresh: Task<Void, any Error>?,
+        refreshes: [ContinuousClock.Instant]
+    )
 
     /// How long a refresh may take. After it, the requests that waited fail with
     /// ``AuthenticationFailure/refreshFailed(_:)`` of `URLError.timedOut`, and the refresh is cancelled.
@@ -55,7 +53,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         self.authenticator = authenticator
         self.refreshLimit = refreshLimit
         self.window = window
-        state = Mutex(State(credential: credential))
+        state = Mutex((credential, 0, nil, []))
     }
 
     /// The current credential. Setting it discards what is known of the previous one, and the result of a refresh under
@@ -106,7 +104,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
 
     /// Whether the authenticator itself sends this request, to refresh the credential. The refresh waits for the
     /// request, so the request cannot wait for the refresh.
-    private var isWithinRefresh: Bool { Interception.refreshing.contains(ObjectIdentifier(self)) && isRefreshing }
+    private var isWithinRefresh: Bool { RequestAttempt.refreshing.contains(ObjectIdentifier(self)) && isRefreshing }
 
     private var isRefreshing: Bool { state.withLock { $0.refresh != nil } }
 
@@ -142,7 +140,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
         let version = state.version
         let work = Task { [self] in
-            let fresh = try await Interception.refreshing(for: self) { try await authenticator.refresh(used) }
+            let fresh = try await RequestAttempt.refreshing(for: self) { try await authenticator.refresh(used) }
             settle(version) { state in
                 state.credential = fresh
                 state.version += 1

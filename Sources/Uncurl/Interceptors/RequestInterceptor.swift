@@ -96,7 +96,7 @@ extension RequestInterceptor where Self == ClosureInterceptor {
 
 /// What the current code is part of: an interceptor that sends a request through its own manager is called for that
 /// request too.
-enum Interception {
+extension RequestAttempt {
     /// How many interceptors may wait for each other. A credential that is fetched through a manager whose interceptor
     /// fetches another credential has a depth of two; a depth beyond 16 is an endless recursion.
     static let deepest = 16

@@ -28,7 +28,7 @@ extension Task where Failure == any Error {
             group.addTask { try await self.valueUnlessCancelled() }
             group.addTask {
                 try await Task<Never, Never>.sleep(for: limit.bounded)
-                throw URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: words])
+                throw URLError(.timedOut, words: words)
             }
             defer { group.cancelAll() }
             guard let value = try await group.next() else { throw _Concurrency.CancellationError() }

@@ -65,9 +65,10 @@ private final class EventTransfer: Sendable {
         if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
         // The deadline is that of the whole sequence.
         request.options.deadline = nil
-        let opening = StreamOpening(manager, request, ResponseValidation())
-        control.lead(opening.control)
-        let stream = try await opening.opened()
+        let run = TransferRun(manager, request.options, by: .data)
+        run.control.tellFirst(.began(request))
+        control.lead(run.control)
+        let stream = try await run.opened(request)
         guard stream.response.statusCode == 204 else { return stream }
         // The answer has no content, so this reads its end.
         var rest = stream.makeAsyncIterator()

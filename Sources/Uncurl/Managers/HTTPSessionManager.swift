@@ -162,7 +162,11 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .post, path, parameters, body, headers, progress, type)
+        try await value(
+            of: HTTPRequest(.post, path, parameters: parameters, headers: headers, body: body),
+            type,
+            progress
+        )
     }
 
     /// Sends a POST whose parameters are a value of the program's own type, in the request serializer's format.
@@ -176,7 +180,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .post, path, nil, .encoded(parameters), headers, nil, type)
+        try await value(of: HTTPRequest(.post, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a PUT. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
@@ -189,7 +193,11 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .put, path, parameters, body, headers, progress, type)
+        try await value(
+            of: HTTPRequest(.put, path, parameters: parameters, headers: headers, body: body),
+            type,
+            progress
+        )
     }
 
     /// Sends a PUT whose parameters are a value of the program's own type, in the request serializer's format.
@@ -201,7 +209,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .put, path, nil, .encoded(parameters), headers, nil, type)
+        try await value(of: HTTPRequest(.put, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a PATCH. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
@@ -214,7 +222,11 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .patch, path, parameters, body, headers, progress, type)
+        try await value(
+            of: HTTPRequest(.patch, path, parameters: parameters, headers: headers, body: body),
+            type,
+            progress
+        )
     }
 
     /// Sends a PATCH whose parameters are a value of the program's own type, in the request serializer's format.
@@ -226,7 +238,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .patch, path, nil, .encoded(parameters), headers, nil, type)
+        try await value(of: HTTPRequest(.patch, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a DELETE. Parameters go into the query; the other arguments and the errors are those of
@@ -239,7 +251,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .delete, path, parameters, body, headers, nil, type)
+        try await value(of: HTTPRequest(.delete, path, parameters: parameters, headers: headers, body: body), type)
     }
 
     /// Sends a DELETE. The parameters are a value of the program's own type, and go into the query.
@@ -251,7 +263,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: .delete, path, nil, .encoded(parameters), headers, nil, type)
+        try await value(of: HTTPRequest(.delete, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     // MARK: Private
@@ -264,23 +276,12 @@ extension HTTPSessionManager {
     }
 
     private func value<Value: Decodable & Sendable>(
-        of method: HTTPMethod,
-        _ path: String,
-        _ parameters: Parameters?,
-        _ body: RequestBody,
-        _ headers: HTTPHeaders,
-        _ progress: (@Sendable (TransferProgress) -> Void)?,
-        _ type: Value.Type
-    ) async throws(UncurlError) -> Value {
-        var request = HTTPRequest(method, path, parameters: parameters, headers: headers, body: body)
-        if let progress { request.options.uploadProgress = progress }
-        return try await value(of: request, type)
-    }
-
-    private func value<Value: Decodable & Sendable>(
         of request: HTTPRequest,
-        _ type: Value.Type
+        _ type: Value.Type,
+        _ progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(UncurlError) -> Value {
+        var request = request
+        if let progress { request.options.uploadProgress = progress }
         guard let nothing = EmptyResponse() as? Value else {
             return try await response(to: request, serializer: .decodable(type)).result.get()
         }
@@ -420,7 +421,7 @@ extension URLSessionManager {
     // MARK: Runs
 
     /// - Parameter request: what monitors hear of; nil for a resumed download.
-    private func resumed(_ run: TransferRun, _ request: @autoclosure () -> HTTPRequest?) -> TransferRun {
+    func resumed(_ run: TransferRun, _ request: @autoclosure () -> HTTPRequest?) -> TransferRun {
         run.control.tellFirst(.began(request()))
         run.control.resume()
         return run
@@ -435,7 +436,7 @@ extension URLSessionManager {
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Transfer<Serializer.Value> {
         let (settings, options) = (core.settings, request.options)
-        let control = TransferControl(settings.monitors, in: core.transfers, tag: options.tag)
+        let control = TransferControl(settings.values.monitors, in: core.transfers, tag: options.tag)
         control.tellFirst(.began(request))
         let start = control.start()
         let task = Task {
@@ -443,7 +444,7 @@ extension URLSessionManager {
                 let run = TransferRun(self, settings, control, options, by: serializer, kind, to: destination)
                 return await run.response(to: request, completion)
             }
-            return Response(ResponseFacts(failing: .cancelled, nil))
+            return Response(ResponseFacts(nil, error: .cancelled))
         }
         return Transfer(control, task)
     }

@@ -43,12 +43,7 @@ extension URLSessionManager {
 
     /// Plans the rest of a download. Resume data that Uncurl did not write makes no request, and its task fails.
     func taskPlan(resuming data: Data, _ options: RequestOptions) -> TaskPlan {
-        var plan = TaskPlan(
-            kind: .resumedDownload(data),
-            behavior: options.behavior(),
-            priority: options.priority,
-            hooks: options.hooksBox
-        )
+        var plan = TaskPlan(kind: .resumedDownload(data), options: options)
         if var request = URLRequest(resuming: data) {
             options.apply(to: &request)
             plan.request = request
@@ -56,7 +51,7 @@ extension URLSessionManager {
         return plan
     }
 
-    func taskPlan(for given: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {
+    func taskPlan(for given: HTTPRequest, _ settings: Shared<ManagerCore.Settings>) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET || request.options.connectTo != nil {
             // The answer depends on the content or on this one server, so a cache must not answer with what is stored
@@ -65,18 +60,13 @@ extension URLSessionManager {
         }
         var made = try begun(request)
         // Defaults are not added to a complete request.
-        let defaults = request.whole == nil ? settings.requestDefaults : nil
+        let defaults = request.whole == nil ? settings.values.requestDefaults : nil
         defaults?.addFields(to: &made)
-        var serializer = request.serializer ?? settings.requestSerializer
+        var serializer = request.serializer ?? settings.values.requestSerializer
         if request.whole != nil, request.serializer == nil { serializer = serializer.withoutDefaults }
-        var plan = TaskPlan(
-            kind: .data,
-            behavior: request.options.behavior(),
-            priority: request.options.priority,
-            hooks: request.options.hooksBox
-        )
+        var plan = TaskPlan(kind: .data, options: request.options)
         try write(request, by: serializer, into: &made, &plan)
-        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
+        if let bad = request.headers.first(where: { !$0.isValid }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         // Set after the serializer, whose own defaults apply only where the request sets nothing.
         defaults?.setProperties(of: &made)
@@ -121,7 +111,7 @@ extension URLSessionManager {
             guard length ?? 0 >= 0 else { throw .header(name: "Content-Length") }
             if let length { made.setValue(String(length), forHTTPHeaderField: "Content-Length") }
             plan.kind = .upload(.stream)
-            plan.behavior = request.options.behavior(newBodyStream: make)
+            plan.newBodyStream = make
         case .multipart(let form):
             made = try serializer.serialize(form, leadBy: request.parameters, into: made)
             plan.kind = .upload(.stream)
@@ -263,13 +253,7 @@ extension String {
     fileprivate var isPlainReference: Bool {
         guard let first = utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
         return utf8.allSatisfy { octet in
-            switch octet {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "?"),
-                UInt8(ascii: "="), UInt8(ascii: "&"):
-                true
-            default: false
-            }
+            octet != UInt8(ascii: ".") && PercentCoding.isUnreserved(octet) || "/?=&".utf8.contains(octet)
         }
     }
 }

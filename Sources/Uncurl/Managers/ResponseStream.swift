@@ -60,9 +60,8 @@ extension URLSessionManager {
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()
     ) async throws(UncurlError) -> ResponseStream {
-        let opening = StreamOpening(self, request, validation)
-        opening.control.resume()
-        return try await opening.opened()
+        let run = resumed(TransferRun(self, request.options, by: .data), request)
+        return try await run.opened(request, validation)
     }
 }
 
@@ -151,12 +150,10 @@ final class StreamEnding: Sendable {
 /// What follows the end of a stream's task, as with every task: the hook, the monitors and the delegate's facts; then
 /// the notification and the operations that wait for the end.
 struct StreamTaskEnd: Sendable {
-    let core: ManagerCore
     let delegate: DataTaskDelegate
     let session: URLSession
     /// Ends when the end of the task has been passed on.
     let hold: SessionHold
-    let watchers: Watchers
     let retryCount: Int
 
     /// Called when the task has ended.
@@ -165,31 +162,27 @@ struct StreamTaskEnd: Sendable {
     ///   - cause: the error of the task itself; nil where an answer came, whatever its status.
     ///   - error: why the request failed.
     func note(_ task: URLSessionTask, _ cause: URLError?, _ error: UncurlError?) {
-        session.tellEnd(of: task, cause, core, delegate)
+        delegate.ended(task, cause, delegate.collected, in: session)
         hold.end()
-        watchers.tell(.completedTask(task, cause))
-        if let metrics = delegate.collected { watchers.tell(.collectedMetrics(metrics)) }
         note(task, error)
     }
 
     /// Called when the request has ended: for the last attempt, after the handler.
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
         note(task, error)
-        core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
+        delegate.core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
         delegate.open()
     }
 
     private func note(_ task: URLSessionTask, _ error: UncurlError?) {
         delegate.note(
             ResponseFacts(
-                request: task.currentRequest ?? task.originalRequest,
-                response: task.response as? HTTPURLResponse,
+                task.currentRequest ?? task.originalRequest,
+                task.response as? HTTPURLResponse,
                 data: delegate.collectsData ? delegate.kept : error?.responseData ?? Data(),
-                fileURL: nil,
                 error: error,
                 metrics: delegate.collected,
-                retryCount: retryCount,
-                resumeData: nil
+                retryCount: retryCount
             )
         )
     }
@@ -242,15 +235,15 @@ extension URLSessionManager {
         each: @escaping @Sendable (Frames.Element) throws -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
     ) -> TransferControl where Frames.Element: Sendable {
-        let opening = StreamOpening(self, request, validation, isHeld: true)
+        // Resumed before the Swift task runs: from here on the program may suspend the request, or cancel it with
+        // others.
+        let run = resumed(TransferRun(self, request.options, by: .data), request)
         let queue = completionQueue ?? core.ownQueue
         let group = completionGroup ?? ManagerCore.sharedGroup
-        // Before the Swift task runs: from here on the program may suspend the request, or cancel it with others.
-        opening.control.resume()
         let task = Task {
             var tellEnd: (@Sendable (UncurlError?) -> Void)?
             var failure: (any Error)?
-            switch await opening.begun() {
+            switch await run.begun(request, validation, isHeld: true) {
             case .failure(let failed):
                 failure = failed.error
                 tellEnd = { failed.tell?($0 ?? failed.error) }
@@ -258,7 +251,7 @@ extension URLSessionManager {
                 tellEnd = stream.ending.tellTask
                 do {
                     for try await frame in frames(stream) {
-                        opening.control.watchers.tellDetail(.streamedValue(frame))
+                        run.control.watchers.tellDetail(.streamedValue(frame))
                         try await withCheckedThrowingContinuation { continuation in
                             queue.async { continuation.resume(with: Result { try each(frame) }) }
                         }
@@ -274,7 +267,7 @@ extension URLSessionManager {
                 tellEnd?(failure.map { $0 as? UncurlError ?? .cancelled })
             }
         }
-        opening.control.carries { task.cancel() }
-        return opening.control
+        run.control.carries { task.cancel() }
+        return run.control
     }
 }

@@ -4,7 +4,7 @@ internal import URLLoading
 /// A download in several parts at once. Each part has a request of its own, and all parts are written to one file.
 final class SegmentedDownload: Sendable {
     /// Thrown where the parts do not form one content. The content is then loaded again as a whole.
-    private struct Unfit: Error {}
+    private static let unfit = CocoaError(.fileReadCorruptFile)
 
     private let manager: URLSessionManager
     private let request: HTTPRequest
@@ -54,7 +54,7 @@ final class SegmentedDownload: Sendable {
         do {
             let stream = try await opened(first, nil, isFirst: true)
             head = stream.response
-            guard takes(stream.response, first) else { throw Unfit() }
+            guard takes(stream.response, first) else { throw Self.unfit }
             let made = try SegmentFile()
             file = made
             guard let total = stream.response.wholeLength(ofPart: first.first, first.last, nil, nil) else {
@@ -67,9 +67,9 @@ final class SegmentedDownload: Sendable {
             first = SegmentPlan.Segment(first: 0, last: min(first.last, total - 1))
             state.withLock { [first] in $0.plan = SegmentPlan(total: total, first: first, segments: segments) }
             try await readParts(first, stream, made, known)
-            guard made.length == total else { throw Unfit() }
+            guard made.length == total else { throw Self.unfit }
             return try await placed(made, stream.response)
-        } catch is Unfit {
+        } catch is CocoaError {
             file?.remove()
             return await whole()
         } catch UncurlError.transport(let error) where error.code == .unsupportedURL {
@@ -217,11 +217,11 @@ final class SegmentedDownload: Sendable {
             // The content has changed, or the server sent something else, or coded this part.
             guard stream.response.value(forHTTPHeaderField: "Content-Encoding") == nil,
                 stream.response.wholeLength(ofPart: segment.first, segment.last, validator, total) != nil
-            else { throw Unfit() }
+            else { throw Self.unfit }
         }
         for try await data in stream {
             await control.ready()
-            guard Int64(data.count) <= segment.last - segment.first + 1 else { throw Unfit() }
+            guard Int64(data.count) <= segment.last - segment.first + 1 else { throw Self.unfit }
             try file.write(data, at: segment.first)
             let before = segment
             segment = state.withLock { state in
@@ -254,7 +254,7 @@ final class SegmentedDownload: Sendable {
     }
 
     private var validation: ResponseValidation {
-        request.options.validation(else: ResponseValidation(), manager.core.settings.options)
+        request.options.validation(else: ResponseValidation(), manager.core.settings.values.options)
     }
 
     /// What the program's checks refuse of the whole file; see ``DownloadMove/refusal(_:_:by:)``.
@@ -262,7 +262,7 @@ final class SegmentedDownload: Sendable {
         let sent = try? manager.urlRequest(for: request)
         var answer = ReceivedResponse(request: sent, response: head, data: Data(), fileURL: file)
         guard let failure = validation.checksAlone.failure(of: answer) else { return nil }
-        if destination != nil { DownloadMove.takeIn(file, &answer) }
+        if destination != nil { answer.takeFileIn() }
         return ValidationFailure(failure.reasons, answer: answer)
     }
 
@@ -288,13 +288,11 @@ final class SegmentedDownload: Sendable {
         guard let destination, let place = destination.place(for: file.url, head) else {
             return URL(fileURLWithPath: DownloadParts.completed(file.url.path))
         }
-        do {
-            try destination.prepare(place)
-            let isReplaced = destination.options.contains(.removePreviousFile)
-            try FilePlacement(file: file.url, place: place, replacesFile: isReplaced).run()
+        do throws(FileFailure) {
+            try destination.options.move(file.url, to: place)
             return place
         } catch {
-            throw .file(FileFailure(source: file.url, destination: place, underlying: error))
+            throw .file(error)
         }
     }
 
@@ -328,13 +326,11 @@ final class SegmentedDownload: Sendable {
         var answer = error?.responseData ?? Data()
         if file != nil { answer = Data() }
         return ResponseFacts(
-            request: try? manager.urlRequest(for: request),
-            response: head ?? error?.response as? HTTPURLResponse,
+            try? manager.urlRequest(for: request),
+            head ?? error?.response as? HTTPURLResponse,
             data: answer,
             fileURL: file,
             error: error,
-            metrics: nil,
-            retryCount: 0,
             resumeData: resumeData,
             made: error == nil ? file : nil
         )

@@ -1,141 +1,117 @@
 internal import URLLoading
 
 /// Carries out a stream's request up to the head of its answer.
-struct StreamOpening: Sendable {
-    private let manager: URLSessionManager
-    private let settings: ManagerCore.Snapshot
-    let control: TransferControl
-    private let request: HTTPRequest
-    private let validation: ResponseValidation
-    private let isHeld: Bool
-
-    /// - Parameter isHeld: whether the stream's owner reports the end of the task.
-    init(
-        _ manager: URLSessionManager,
-        _ request: HTTPRequest,
-        _ validation: ResponseValidation,
-        isHeld: Bool = false
-    ) {
-        self.manager = manager
-        settings = manager.core.settings
-        control = TransferControl(settings.monitors, in: manager.core.transfers, tag: request.options.tag)
-        self.request = request.withProgressOfAllAttempts
-        self.validation = request.options.validation(else: validation, settings.options)
-        self.isHeld = isHeld
-        control.tellFirst(.began(self.request))
-    }
-
+extension TransferRun {
     /// A failed attempt.
     struct Failure: Error {
-        let error: UncurlError
+        var error: UncurlError
         let request: URLRequest?
         let response: HTTPURLResponse?
         /// Reports the end of the attempt's task; nil where it had none. The owner of a stream calls that of the last
         /// attempt after its handler.
-        let tell: (@Sendable (UncurlError) -> Void)?
+        var tell: (@Sendable (UncurlError) -> Void)?
     }
 
-    /// Like ``begun()``, for a caller that only passes the failure on.
-    func opened() async throws(UncurlError) -> ResponseStream {
-        do throws(Failure) { return try await begun().get() } catch { throw error.error }
+    /// Like ``begun(_:_:isHeld:)``, for a caller that only passes the failure on.
+    func opened(
+        _ request: HTTPRequest,
+        _ validation: ResponseValidation = ResponseValidation()
+    ) async throws(UncurlError) -> ResponseStream {
+        do throws(Failure) { return try await begun(request, validation).get() } catch { throw error.error }
     }
 
     /// Carries out the request, which the caller has resumed, up to the head of its answer or to its failure.
     /// Cancelling the Swift task cancels the request.
-    func begun() async -> Result<ResponseStream, Failure> {
+    ///
+    /// - Parameter isHeld: whether the stream's owner reports the end of the task.
+    func begun(
+        _ request: HTTPRequest,
+        _ validation: ResponseValidation,
+        isHeld: Bool = false
+    ) async -> Result<ResponseStream, Failure> {
+        let request = request.withProgressOfAllAttempts
+        let validation = request.options.validation(else: validation, settings.values.options)
         control.limit(by: request.options.deadline, on: settings.values.clock)
-        return await withTaskCancellationHandler {
-            await stream()
-        } onCancel: {
-            control.cancel()
-        }
+        return await cancellably { await stream(request, validation, isHeld) }
     }
 
-    private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
-
-    private func stream() async -> Result<ResponseStream, Failure> {
+    private func stream(
+        _ request: HTTPRequest,
+        _ validation: ResponseValidation,
+        _ isHeld: Bool
+    ) async -> Result<ResponseStream, Failure> {
         await control.ready()
         var retryCount = 0
         while true {
-            let failure: Failure
+            var failure: Failure
             do throws(Failure) {
-                return .success(try await attempt(retryCount))
+                return .success(try await attempt(request, validation, retryCount, isHeld))
             } catch {
                 failure = error
             }
-            if control.isCancelled { return ended(failure, steps.isEmpty ? failure.error : .cancelled, retryCount) }
-            let failed = FailedAttempt(
-                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: failure.request,
-                response: failure.response,
-                data: failure.error.responseData ?? Data(),
-                error: failure.error,
-                isReplayable: request.isReplayable
-            )
-            if let end = await steps.next(after: failed, of: request) { return ended(failure, end, retryCount) }
-            failure.tell?(failure.error)
-            retryCount += 1
+            var end: UncurlError? = steps.isEmpty ? failure.error : .cancelled
+            if !control.isCancelled {
+                let failed = FailedAttempt(
+                    attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+                    request: failure.request,
+                    response: failure.response,
+                    data: failure.error.responseData ?? Data(),
+                    error: failure.error,
+                    isReplayable: request.isReplayable
+                )
+                end = await steps.next(after: failed, of: request)
+            }
+            guard let end else {
+                failure.tell?(failure.error)
+                retryCount += 1
+                continue
+            }
+            failure.error = control.reason(for: end)
+            if !isHeld { failure.tell?(failure.error) }
+            control.finish(failure.response?.statusCode, failure.error, retryCount: retryCount)
+            if !isHeld { failure.tell = nil }
+            return .failure(failure)
         }
     }
 
-    private func ended(
-        _ failure: Failure,
-        _ error: UncurlError,
-        _ retryCount: Int
-    ) -> Result<ResponseStream, Failure> {
-        let error = control.reason(for: error)
-        if !isHeld { failure.tell?(error) }
-        control.finish(failure.response?.statusCode, error, retryCount: retryCount)
-        let tell = isHeld ? failure.tell : nil
-        return .failure(Failure(error: error, request: failure.request, response: failure.response, tell: tell))
-    }
-
-    private func attempt(_ retryCount: Int) async throws(Failure) -> ResponseStream {
-        let plan: TaskPlan
-        let adapted: URLRequest
+    private func attempt(
+        _ request: HTTPRequest,
+        _ validation: ResponseValidation,
+        _ retryCount: Int,
+        _ isHeld: Bool
+    ) async throws(Failure) -> ResponseStream {
         var built = request.whole
+        var plan: TaskPlan
+        let adapted: URLRequest
         do throws(UncurlError) {
-            guard !control.isCancelled else { throw .cancelled }
-            try manager.checkValidity()
-            var given = try manager.taskPlan(for: request, settings)
-            guard let made = given.request else { throw .transport(URLError(.unsupportedURL)) }
-            built = made
-            control.watchers.tell(.built(made))
+            plan = try planned(request, &built)
+            guard let made = plan.request else { throw .transport(URLError(.unsupportedURL)) }
             adapted = try await steps.adapted(made, retryCount)
-            given.take(adapted)
-            plan = given
+            plan.take(adapted)
         } catch {
             control.watchers.tellDetail(.failedBeforeSending(error))
             throw Failure(error: error, request: built, response: nil, tell: nil)
         }
-        let delegate = DataTaskDelegate(manager.core, plan.behavior)
-        if let hooks = plan.hooks { delegate.use(hooks) }
-        if settings.collectsMetrics { delegate.collectMetrics() }
-        delegate.watch(control.watchers)
+        let delegate = DataTaskDelegate(manager.core, plan, control.watchers)
+        if settings.values.collectsMetrics { delegate.collectMetrics() }
         let session = manager.session
-        let taskEnd = StreamTaskEnd(
-            core: manager.core,
-            delegate: delegate,
-            session: session,
-            hold: SessionHold(session),
-            watchers: control.watchers,
-            retryCount: retryCount
-        )
+        let hold = SessionHold(session)
+        let taskEnd = StreamTaskEnd(delegate: delegate, session: session, hold: hold, retryCount: retryCount)
         let chunks = try await begun(adapted, plan, taskEnd)
         do throws(UncurlError) {
             guard let response = chunks.response as? HTTPURLResponse else {
-                let words = [NSLocalizedDescriptionKey: "Only URLs of the schemes http and https can be streamed."]
-                throw .transport(URLError(.unsupportedURL, userInfo: words))
+                let words = "Only URLs of the schemes http and https can be streamed."
+                throw .transport(URLError(.unsupportedURL, words: words))
             }
-            try await checked(response, adapted, chunks)
+            try await checked(response, adapted, chunks, validation)
             try await accepted(response, adapted, chunks, taskEnd)
-            control.watchers.tellDetails(of: nil, nil)
+            delegate.tellDetails(of: nil, nil)
             let ending = StreamEnding(control, response.statusCode, taskEnd, chunks, isHeld: isHeld)
             return ResponseStream(response, ending, chunks)
         } catch {
             await taskEnd.drain(chunks)
             taskEnd.note(chunks.task, error.urlError, error)
-            control.watchers.tellDetails(of: nil, error)
+            delegate.tellDetails(of: nil, error)
             throw Failure(error: error, request: adapted, response: chunks.response as? HTTPURLResponse) {
                 taskEnd.tell(chunks.task, $0)
             }
@@ -149,7 +125,7 @@ struct StreamOpening: Sendable {
     ) async throws(Failure) -> ResponseChunks {
         let delegate = taskEnd.delegate
         let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
-        if let priority = plan.priority { opened.task.priority = priority }
+        if let priority = plan.options.priority { opened.task.priority = priority }
         delegate.begin(opened.task, in: taskEnd.session)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)
@@ -194,7 +170,8 @@ struct StreamOpening: Sendable {
     private func checked(
         _ response: HTTPURLResponse,
         _ request: URLRequest,
-        _ chunks: ResponseChunks
+        _ chunks: ResponseChunks,
+        _ validation: ResponseValidation
     ) async throws(UncurlError) {
         var answer = ReceivedResponse(request: request, response: response, data: Data())
         let rejection = validation.checksAlone.failure(of: answer)

@@ -57,11 +57,11 @@ final class TransferRun: Sendable {
         }
     }
 
-    private let manager: URLSessionManager
-    let settings: ManagerCore.Snapshot
+    let manager: URLSessionManager
+    let settings: Shared<ManagerCore.Settings>
     let control: TransferControl
     private let kind: Kind
-    private let steps: AttemptSteps
+    let steps: AttemptSteps
     private let serializer: any ResponseSerializer
     private let destination: DownloadDestination?
 
@@ -78,14 +78,14 @@ final class TransferRun: Sendable {
         to destination: DownloadDestination? = nil
     ) {
         let settings = manager.core.settings
-        let control = TransferControl(settings.monitors, in: manager.core.transfers, tag: options.tag)
+        let control = TransferControl(settings.values.monitors, in: manager.core.transfers, tag: options.tag)
         self.init(manager, settings, control, options, by: serializer, kind, to: destination)
     }
 
     /// A run with earlier settings, of a control that was made with them.
     init(
         _ manager: URLSessionManager,
-        _ settings: ManagerCore.Snapshot,
+        _ settings: Shared<ManagerCore.Settings>,
         _ control: TransferControl,
         _ options: RequestOptions,
         by serializer: some ResponseSerializer,
@@ -97,7 +97,7 @@ final class TransferRun: Sendable {
         self.control = control
         self.kind = kind
         steps = AttemptSteps(settings, options.interceptors, control)
-        self.serializer = serializer.decoding(by: settings.decoder)
+        self.serializer = serializer.decoding(by: settings.values.decoder)
         self.destination = destination
     }
 
@@ -109,11 +109,11 @@ final class TransferRun: Sendable {
         let request = request.withProgressOfAllAttempts
         let isHeld = control.state != .resumed
         if isHeld { await control.begun() }
-        if let deadline = request.options.deadline ?? settings.options.deadline {
+        if let deadline = request.options.deadline ?? settings.values.options.deadline {
             control.limit(by: deadline, on: settings.values.clock)
         }
         if isHeld { await control.ready() }
-        let validation = request.options.validation(else: serializer.validation, settings.options)
+        let validation = request.options.validation(else: serializer.validation, settings.values.options)
         var retryCount = 0
         var resumption = kind.resumption
         // The previous attempt. A background session keeps it until the next one is in its journal.
@@ -146,7 +146,7 @@ final class TransferRun: Sendable {
     }
 
     /// Awaits a step. Cancelling the Swift task cancels the request.
-    private func cancellably<Made>(_ step: () async -> Made) async -> Made {
+    func cancellably<Made>(_ step: () async -> Made) async -> Made {
         await withTaskCancellationHandler {
             await step()
         } onCancel: {
@@ -166,7 +166,7 @@ final class TransferRun: Sendable {
         if let completion {
             let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
             await unsafe withUnsafeContinuation { continuation in
-                (settings.completionQueue ?? manager.core.ownQueue).async(group: group) {
+                (settings.values.completionQueue ?? manager.core.ownQueue).async(group: group) {
                     completion(response)
                     self.tell(attempt, response)
                     unsafe continuation.resume()
@@ -183,7 +183,7 @@ final class TransferRun: Sendable {
     /// Reports the end of an attempt on the completion queue that the program has set. Without such a queue it reports
     /// at once, because no program can see the difference.
     private func told(_ attempt: Attempt, _ response: ResponseFacts) async {
-        guard let queue = settings.completionQueue, settings.notificationCenter != nil else {
+        guard let queue = settings.values.completionQueue, settings.values.notificationCenter != nil else {
             return tell(attempt, response)
         }
         await unsafe withUnsafeContinuation { continuation in
@@ -196,8 +196,7 @@ final class TransferRun: Sendable {
 
     private func tell(_ attempt: Attempt, _ response: ResponseFacts) {
         guard case .ended(let outcome, let delegate, _) = attempt else { return }
-        manager.core.postCompletion(outcome.task, response, serializer)
-        delegate.open()
+        delegate.tellEnd(of: outcome.task, response, serializer)
     }
 
     private func made(
@@ -210,19 +209,17 @@ final class TransferRun: Sendable {
         case .refused(let error, let request):
             control.watchers.tellDetail(.failedBeforeSending(error))
             control.watchers.tell(.serialized(statusCode: nil, error))
-            return ResponseFacts(failing: error, request, retryCount: retryCount, resumeData: resumption)
+            return ResponseFacts(request, error: error, retryCount: retryCount, resumeData: resumption)
         case .ended(let outcome, let delegate, let download):
-            let response = outcome.response(
+            let response = delegate.response(
+                to: outcome,
                 by: serializer,
-                validation: validation,
-                reason: delegate.reason(for: outcome.error, of: outcome.task),
+                validation,
                 download: download,
                 retryCount: retryCount,
                 resumeData: outcome.leaves(resumption)
             )
-            delegate.note(response)
-            control.watchers.tellDetails(of: download, response.error)
-            control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+            delegate.tellResponse(response, download)
             return response
         }
     }
@@ -241,22 +238,15 @@ final class TransferRun: Sendable {
         var built = wanted.whole
         var plan: TaskPlan
         do throws(UncurlError) {
-            guard !control.isCancelled else { throw .cancelled }
-            try manager.checkValidity()
-            plan = try self.plan(for: wanted)
-            built = plan.request
-            if let request = built {
-                control.watchers.tell(.built(request))
-                if !steps.isEmpty { plan.take(try await adapted(request, retryCount)) }
-            }
+            plan = try planned(wanted, &built)
+            if !steps.isEmpty, let request = plan.request { plan.take(try await adapted(request, retryCount)) }
         } catch {
             last?.settle()
             return .refused(error, built)
         }
         // Range applies only to GET (RFC 9110 §14.2). A request with another method is sent again as it is.
         if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
-        let (delegate, session) = (manager.delegate(for: plan), manager.session)
-        delegate.watch(control.watchers)
+        let (delegate, session) = (manager.delegate(for: plan, control.watchers), manager.session)
         if delegate.interests.contains(.response) {
             delegate.onBecomingDownload { [weak control] in control?.replaceTask(by: $0) }
         }
@@ -266,7 +256,7 @@ final class TransferRun: Sendable {
                     plan,
                     delegate,
                     in: session,
-                    collectsMetrics: settings.collectsMetrics,
+                    collectsMetrics: settings.values.collectsMetrics,
                     to: unsafe .waiter(continuation)
                 )
                 control.watchers.tell(.createdTask(task))
@@ -277,26 +267,12 @@ final class TransferRun: Sendable {
             control.cancel()
         }
         defer { outcome.hold?.end() }
-        session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
-        control.watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
-        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
-            return .ended(outcome, delegate, nil)
-        }
-        let move = DownloadMove(
-            core: manager.core,
-            session: session,
-            task: task,
-            own: delegate.hooks.didFinishDownloading,
-            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination,
-            givesFile: !kind.isSerializedFile
-        )
-        if let refusal = move.refusal(file, outcome, by: validation) {
-            return .ended(outcome, delegate, .refused(refusal))
-        }
+        delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
+        guard outcome.file != nil else { return .ended(outcome, delegate, nil) }
         let download = await unsafe withUnsafeContinuation { continuation in
-            session.delegateQueue.addLasting {
-                unsafe continuation.resume(returning: move.run(file, outcome))
+            let givesFile = !kind.isSerializedFile
+            delegate.place(outcome, destination, givesFile: givesFile, by: validation, in: session) {
+                unsafe continuation.resume(returning: $0)
             }
         }
         return .ended(outcome, delegate, download)
@@ -312,15 +288,23 @@ final class TransferRun: Sendable {
         }.get()
     }
 
-    private func plan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
+    /// The plan of an attempt, before the interceptors change its request.
+    ///
+    /// - Parameter built: the request of the plan.
+    func planned(_ request: HTTPRequest, _ built: inout URLRequest?) throws(UncurlError) -> TaskPlan {
+        guard !control.isCancelled else { throw .cancelled }
+        try manager.checkValidity()
+        var plan: TaskPlan
         switch kind {
-        case .answer: return try manager.taskPlan(for: request, settings)
+        case .answer: plan = try manager.taskPlan(for: request, settings)
         case .file, .serializedFile:
-            var plan = try manager.taskPlan(for: request, settings)
+            plan = try manager.taskPlan(for: request, settings)
             plan.kind = .download(plan.kind.content)
-            return plan
-        case .rest(let data): return manager.taskPlan(resuming: data, request.options)
+        case .rest(let data): plan = manager.taskPlan(resuming: data, request.options)
         }
+        built = plan.request
+        if let built { control.watchers.tell(.built(built)) }
+        return plan
     }
 }
 
@@ -337,15 +321,15 @@ extension TaskOutcome {
 
 /// Calls the interceptors before and after attempts, for requests of every kind.
 struct AttemptSteps: Sendable {
-    private let settings: ManagerCore.Snapshot
+    private let settings: Shared<ManagerCore.Settings>
     private let control: TransferControl
     private let interceptors: [any RequestInterceptor]
 
     /// - Parameter own: the request's interceptors, which come after the manager's.
-    init(_ settings: ManagerCore.Snapshot, _ own: [any RequestInterceptor], _ control: TransferControl) {
+    init(_ settings: Shared<ManagerCore.Settings>, _ own: [any RequestInterceptor], _ control: TransferControl) {
         self.settings = settings
         self.control = control
-        interceptors = own.isEmpty ? settings.interceptors : settings.interceptors + own
+        interceptors = own.isEmpty ? settings.values.interceptors : settings.values.interceptors + own
     }
 
     /// Whether there are no interceptors.
@@ -358,7 +342,7 @@ struct AttemptSteps: Sendable {
         do {
             for interceptor in interceptors {
                 request = try await control.carry(isLimited: true) { [request] in
-                    try await Interception.within { try await interceptor.adapt(request, for: attempt) }
+                    try await RequestAttempt.within { try await interceptor.adapt(request, for: attempt) }
                 }
             }
         } catch {
@@ -412,7 +396,7 @@ struct AttemptSteps: Sendable {
     private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
         do {
             return try await control.carry(isLimited: true) {
-                try await Interception.within { await interceptor.retry(failure) }
+                try await RequestAttempt.within { await interceptor.retry(failure) }
             }
         } catch {
             return .doNotRetryWithError(error)

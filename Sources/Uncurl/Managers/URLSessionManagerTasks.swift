@@ -24,8 +24,8 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
-        return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
+        let options = RequestOptions().reporting(uploadProgress, downloadProgress)
+        return made(TaskPlan(kind: .data, request: request, options: options), serializer, nil, completion)
     }
 
     /// Makes a data task with the ``responseSerializer`` that the manager has now.
@@ -35,9 +35,13 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<any Sendable>) -> Void
     ) -> URLSessionDataTask {
-        let behavior = RequestOptions().reporting(uploadProgress, downloadProgress).behavior()
-        let plan = TaskPlan(kind: .data, request: request, behavior: behavior)
-        return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
+        dataTask(
+            with: request,
+            serializer: AnyResponseSerializer(responseSerializer),
+            uploadProgress: uploadProgress,
+            downloadProgress: downloadProgress,
+            completion: completion
+        )
     }
 
     /// Makes an upload task, which sends data, a file or a stream as the content of a request.
@@ -48,8 +52,9 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        let behavior = RequestOptions().reporting(progress, nil).behavior(newBodyStream: body.newStream)
-        return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
+        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions().reporting(progress, nil))
+        if case .stream(let make) = body { plan.newBodyStream = make }
+        return made(plan, serializer, nil, completion)
     }
 
     /// Makes a download task.
@@ -68,11 +73,8 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(
-            kind: .download(.request),
-            request: request,
-            behavior: RequestOptions().reporting(nil, progress).behavior()
-        )
+        let options = RequestOptions().reporting(nil, progress)
+        let plan = TaskPlan(kind: .download(.request), request: request, options: options)
         return made(plan, serializer, destination, completion)
     }
 
@@ -84,8 +86,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let behavior = RequestOptions().reporting(nil, progress).behavior()
-        let plan = TaskPlan(kind: .resumedDownload(data), request: nil, behavior: behavior)
+        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress))
         return made(plan, serializer, destination, completion)
     }
 
@@ -100,33 +101,49 @@ extension URLSessionManager {
         delegate(for: task)?.downloadProgress
     }
 
+    /// What follows the end of the task: loop or delegate queue → (a download is validated, and its file is moved on
+    /// the delegate queue) → serialization, several at once → completion queue: the handler, then the notification,
+    /// then the operations that waited for the end. The hook for the end runs on the delegate queue, in parallel.
     private func made<Serializer: ResponseSerializer, Made: URLSessionTask>(
         _ plan: TaskPlan,
         _ serializer: Serializer,
         _ destination: DownloadDestination?,
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Made {
-        let delegate = delegate(for: plan)
         let (settings, session) = (core.settings, session)
-        let watchers = Watchers(settings.monitors)
+        let watchers = Watchers(settings.values.monitors)
         watchers.tell(.began(plan.request.map { HTTPRequest($0) }))
-        let finish = TaskFinish(
-            core: core,
-            delegate: delegate,
-            session: session,
-            settings: settings,
-            serializer: serializer.decoding(by: settings.decoder),
-            watchers: watchers,
-            destination: destination,
-            completion: { completion(Response($0)) }
-        )
-        delegate.watch(watchers)
+        let delegate = delegate(for: plan, watchers)
+        let serializer = serializer.decoding(by: settings.values.decoder)
+        let validation = RequestOptions().validation(else: serializer.validation, settings.values.options)
         let task = task(
             plan,
             delegate,
             in: session,
-            collectsMetrics: settings.collectsMetrics,
-            to: .handler { finish.run($0) }
+            collectsMetrics: settings.values.collectsMetrics,
+            to: .handler { [core] outcome in
+                let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
+                group.enter()
+                delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
+                let make: @Sendable (DownloadedFile?) -> Void = { download in
+                    outcome.hold?.end()
+                    ManagerCore.processing.async {
+                        let response = delegate.response(to: outcome, by: serializer, validation, download: download)
+                        delegate.tellResponse(response, download)
+                        watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
+                        (settings.values.completionQueue ?? core.ownQueue).async {
+                            completion(Response(response))
+                            delegate.tellEnd(of: outcome.task, response, serializer)
+                            outcome.settle?(download?.isStranded != true)
+                            group.leave()
+                        }
+                    }
+                }
+                guard outcome.file != nil else { return make(nil) }
+                ManagerCore.processing.async {
+                    delegate.place(outcome, destination, by: validation, in: session, then: make)
+                }
+            }
         )
         watchers.tell(.createdTask(task))
         // The plan's kind determines the class of its task.
@@ -143,11 +160,7 @@ extension URLSessionManager {
     /// A stream that the closure makes anew whenever the content is needed again.
     case stream(@Sendable () throws -> InputStream)
 
-    var newStream: (@Sendable () throws -> InputStream)? {
-        if case .stream(let make) = self { make } else { nil }
-    }
-
-    var kind: URLSession.ReportedKind {
+    fileprivate var kind: URLSession.ReportedKind {
         switch self {
         case .data(let data): .upload(.data(data))
         case .file(let file): .upload(.file(file))
@@ -156,59 +169,14 @@ extension URLSessionManager {
     }
 }
 
-/// What is needed to create one task.
-struct TaskPlan: Sendable {
-    var kind: URLSession.ReportedKind
-    /// The request; nil where resume data that Uncurl did not write is resumed.
-    var request: URLRequest?
-    var behavior = TaskBehavior.plain
-    var priority: Float?
-    var hooks: Shared<TaskHooks>?
-
-    /// Where the content goes, unless the task downloads it to a file.
-    var content = TaskReport.Keeping.memory
-
-    /// Takes the request that the interceptors have returned, with the content that they have set.
-    mutating func take(_ adapted: URLRequest) {
-        defer { request = adapted }
-        let content: ContentSource
-        switch kind.content {
-        case .request: return
-        case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
-        case .file, .stream, .content:
-            let isSame =
-                adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
-                && (adapted.content == nil) == (request?.content == nil)
-            if isSame { return }
-            content = .request
-        case .data: content = .request
-        }
-        switch kind {
-        case .upload: kind = .upload(content)
-        case .download: kind = .download(content)
-        case .data, .resumedDownload: break
-        }
-    }
-
-    var keeping: TaskReport.Keeping {
-        switch kind {
-        case .download, .resumedDownload: .file
-        default: content
-        }
-    }
-}
-
 extension URLSessionManager {
     /// The delegate object for this plan.
-    func delegate(for plan: TaskPlan) -> TaskDelegate {
-        let delegate =
-            switch plan.kind {
-            case .data: DataTaskDelegate(core, plan.behavior)
-            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
-            default: UploadTaskDelegate(core, plan.behavior)
-            }
-        if let hooks = plan.hooks { delegate.use(hooks) }
-        return delegate
+    func delegate(for plan: TaskPlan, _ watchers: Watchers) -> TaskDelegate {
+        switch plan.kind {
+        case .data: DataTaskDelegate(core, plan, watchers)
+        case .download, .resumedDownload: DownloadTaskDelegate(core, plan, watchers)
+        default: UploadTaskDelegate(core, plan, watchers)
+        }
     }
 
     /// Creates a suspended task with its delegate.
@@ -226,105 +194,9 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
-        if let priority = plan.priority { task.priority = priority }
+        if let priority = plan.options.priority { task.priority = priority }
         delegate.begin(task, in: session)
         return task
-    }
-}
-
-/// Leads from a task's end to its completion handler:
-///
-/// loop or delegate queue → (a download is validated, and its file is moved on the delegate queue) → serialization,
-/// several at once → completion queue: the handler, then the notification, then the operations that waited for the end.
-/// The hook for the end runs on the delegate queue, in parallel.
-struct TaskFinish: Sendable {
-    let core: ManagerCore
-    let delegate: TaskDelegate
-    let session: URLSession
-    let settings: ManagerCore.Snapshot
-    let serializer: any ResponseSerializer
-    let watchers: Watchers
-    let destination: DownloadDestination?
-    let completion: @Sendable (ResponseFacts) -> Void
-
-    private var validation: ResponseValidation {
-        RequestOptions().validation(else: serializer.validation, settings.options)
-    }
-
-    func run(_ outcome: TaskOutcome) {
-        let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
-        group.enter()
-        session.tellEnd(of: outcome.task, outcome.error, core, delegate)
-        watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { watchers.tell(.collectedMetrics(metrics)) }
-        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
-            return make(outcome, nil, group)
-        }
-        let move = DownloadMove(
-            core: core,
-            session: session,
-            task: task,
-            own: delegate.hooks.didFinishDownloading,
-            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
-        )
-        ManagerCore.processing.async {
-            if let refusal = move.refusal(file, outcome, by: validation) {
-                return make(outcome, .refused(refusal), group)
-            }
-            session.delegateQueue.addLasting { make(outcome, move.run(file, outcome), group) }
-        }
-    }
-
-    private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
-        outcome.hold?.end()
-        ManagerCore.processing.async {
-            let response = outcome.response(
-                by: serializer,
-                validation: validation,
-                reason: delegate.reason(for: outcome.error, of: outcome.task),
-                download: download
-            )
-            delegate.note(response)
-            watchers.tellDetails(of: download, response.error)
-            watchers.tell(.serialized(statusCode: response.statusCode, response.error))
-            watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
-            (settings.completionQueue ?? core.ownQueue).async {
-                completion(response)
-                core.postCompletion(outcome.task, response, serializer)
-                delegate.open()
-                outcome.settle?(download?.isStranded != true)
-                group.leave()
-            }
-        }
-    }
-}
-
-extension URLSession {
-    /// Calls the hooks for a task's end on the delegate queue, if there are any.
-    func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
-        guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
-        let reason = error?.ofClass ?? error
-        delegateQueue.addLasting {
-            core.settings.didComplete?(self, task, reason)
-            delegate.didComplete?(self, task, reason)
-        }
-    }
-}
-
-extension Watchers {
-    /// Reports a download's move and the result of the validation, for a task that had an answer.
-    func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
-        guard hearsDetails else { return }
-        switch download {
-        case .placed(let place)?, .left(let place)?: tellDetail(.movedFile(place))
-        case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
-        case .refused?, nil: break
-        }
-        switch error {
-        case .validation?: tellDetail(.validated(error))
-        case nil, .serialization?: tellDetail(.validated(nil))
-        default: break
-        }
     }
 }
 
@@ -367,10 +239,15 @@ extension URLSessionManager {
     public static let sessionTaskMetricsKey = "com.alamofire.networking.complete.sessiontaskmetrics"
 }
 
-extension ManagerCore {
-    func postCompletion(_ task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
-        guard let center = settings.notificationCenter else { return }
-        CompletionFacts.with(response, serializer) { center.post(name: .taskDidComplete, object: task, userInfo: $0) }
+extension TaskDelegate {
+    /// Reports the end of a task after its handlers: the notification, then the operations that wait for it.
+    func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
+        if let center = core.settings.values.notificationCenter {
+            CompletionFacts.with(response, serializer) {
+                center.post(name: .taskDidComplete, object: task, userInfo: $0)
+            }
+        }
+        open()
     }
 }
 

@@ -28,7 +28,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         /// The options of the operation's request.
         var options = RequestOptions()
         /// The progress of sending, over all attempts.
-        var upload: RisingProgress?
+        var upload: (@Sendable (TransferProgress) -> Void)?
     }
 
     let manager: URLSessionManager
@@ -49,7 +49,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The most content that is kept in memory, in bytes.
     let limit: Int
     let control: TransferControl
-    private let progress: RisingProgress?
+    private let progress, risingProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// An operation that has not begun.
     ///
@@ -83,7 +83,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         hooked = hooks
         limit = request.maximumDataLength ?? manager.maximumDataLength
         control = TransferControl(manager.monitors, in: manager.core.transfers)
-        self.progress = progress.map { RisingProgress($0) }
+        self.progress = progress
+        risingProgress = progress.map(TransferProgress.rising)
     }
 
     /// An operation for a request of any kind, with its options, except those that decide where the content goes.
@@ -113,7 +114,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     private func keep(_ plan: TaskPlan?, _ options: RequestOptions) {
-        let upload = options.uploadProgress.map { RisingProgress($0) }
+        let upload = options.uploadProgress.map(TransferProgress.rising)
         facts.withLock { ($0.plan, $0.options, $0.upload) = (plan, options, upload) }
         control.take(tag: options.tag)
     }
@@ -127,7 +128,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             credential: other.credential,
             shouldUseCredentialStorage: other.shouldUseCredentialStorage,
             hooks: other.hooked,
-            progress: other.progress?.hear
+            progress: other.progress
         )
         let (plan, options) = other.facts.withLock { ($0.plan, $0.options) }
         keep(plan, options)
@@ -216,7 +217,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
             } catch {
                 let count = facts.withLock { $0.retryCount }
-                let failed = ResponseFacts(failing: error, request, retryCount: count)
+                let failed = ResponseFacts(request, error: error, retryCount: count)
                 await decide(on: Response(failed), of: request, steps)
             }
         }
@@ -232,14 +233,12 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
         plan.take(request)
         plan.content = .nothing(isStorable: outputStream == nil)
-        plan.behavior = plan.behavior.taking(
-            head: { [self] in receive($0) },
-            content: { [self] task, data in if !receive(data) { task.cancel() } },
-            uploadProgress: facts.withLock { $0.upload }?.tell
-        )
-        let delegate = manager.delegate(for: plan)
+        // The operation keeps the content, and so knows its progress.
+        plan.options = plan.options.reporting(facts.withLock { $0.upload }, nil)
+        plan.takesHead = { [self] in receive($0) }
+        plan.takesContent = { [self] task, data in if !receive(data) { task.cancel() } }
+        let delegate = manager.delegate(for: plan, control.watchers)
         delegate.hooks = hooked
-        delegate.watch(control.watchers)
         if let credential { delegate.credential = credential }
         if !shouldUseCredentialStorage { delegate.usesCredentialStorage = false }
         let session = manager.session
@@ -276,7 +275,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return sink?.count
         }
         guard let count else { return false }
-        progress?.tell(TransferProgress(count, of: facts.withLock { $0.total }))
+        risingProgress?(TransferProgress(count, of: facts.withLock { $0.total }))
         return true
     }
 
@@ -312,12 +311,12 @@ extension HTTPRequestOperation {
         let words =
             "The answer is longer than the \(limit) bytes that an operation keeps in memory; maximumDataLength of "
             + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit, and an output stream has none."
-        return .transport(URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: words]))
+        return .transport(URLError(.dataLengthExceedsMaximum, words: words))
     }
 
     /// Runs on the session's delegate queue, since it calls the program's code.
     func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
-        session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
+        delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
         outcome.settle?(true)
         outcome.hold?.end()
         let next = facts.withLock { facts -> (isPause: Bool, begins: Bool)? in
@@ -328,8 +327,6 @@ extension HTTPRequestOperation {
             facts.asksAgain = false
             return (isPause, facts.state.goOn())
         }
-        control.watchers.tell(.completedTask(outcome.task, outcome.error))
-        if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
         if let next {
             if next.isPause { manager.core.post(.operationDidFinish, self) }
             delegate.open()
@@ -340,19 +337,17 @@ extension HTTPRequestOperation {
         // All of the answer may have come before the sink's failure could stop it.
         let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let all = whole.response(
+        let all = delegate.response(
+            to: whole,
             by: serializer,
-            validation: options.validation(else: serializer.validation, manager.core.settings.options),
-            reason: failure ?? delegate.reason(for: error, of: outcome.task),
-            download: nil,
+            options.validation(else: serializer.validation, manager.core.settings.values.options),
+            failure: failure,
             retryCount: facts.withLock { $0.retryCount }
         )
-        delegate.note(all)
         let made = Response<any Sendable>(all)
         control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
         let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
-            manager.core.postCompletion(outcome.task, response.facts, serializer)
-            delegate.open()
+            delegate.tellEnd(of: outcome.task, response.facts, serializer)
         }
         let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
         guard made.error != nil, failure == nil, !steps.isEmpty else { return finish(made, delegate, tell) }
@@ -400,7 +395,7 @@ extension HTTPRequestOperation {
     }
 
     var cancelled: Response<any Sendable> {
-        Response(ResponseFacts(failing: .cancelled, request))
+        Response(ResponseFacts(request, error: .cancelled))
     }
 
     /// - Parameters:

@@ -157,7 +157,7 @@ extension HTTPRequestOperation {
         progress: (@Sendable (_ finished: Int, _ total: Int) -> Void)? = nil,
         completion: @escaping @Sendable ([HTTPRequestOperation]) -> Void
     ) -> [Operation] {
-        let ended = Tally()
+        let ended = Atomic(0)
         let last = BlockOperation { completion(operations) }
         for operation in operations {
             // The last operation does not block until the others end: it might hold the thread that a handler needs.
@@ -165,21 +165,10 @@ extension HTTPRequestOperation {
             last.addDependency(operation)
             last.addDependency(told)
             operation.onCompletion { _ in
-                progress?(ended.next(), operations.count)
+                progress?(ended.add(1, ordering: .relaxed).newValue, operations.count)
                 told.start()
             }
         }
         return operations + [last]
-    }
-}
-
-private final class Tally: Sendable {
-    private let count = Mutex(0)
-
-    func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
     }
 }

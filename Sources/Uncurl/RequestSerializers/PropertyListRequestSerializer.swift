@@ -38,9 +38,7 @@ public struct PropertyListRequestSerializer: RequestSerializer {
 
     /// - Parameter path: the position of the value, for errors.
     private static func object(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) -> Any {
-        guard depth <= Parameters.maximumDepth else {
-            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
-        }
+        try Parameters.check(depth: depth)
         switch value {
         case .null: throw ParameterFailure(.notExpressible(path: path, kind: "null", format: "a property list"))
         case .bool(let value): return value

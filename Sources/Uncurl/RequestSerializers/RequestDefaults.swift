@@ -44,7 +44,7 @@ public struct RequestDefaults: Sendable {
 
     /// Only Accept-Language, from the user's locale, and User-Agent, from the program.
     public init() {
-        headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
+        headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(Self.userAgent)]
         prepared = PreparedFields(headers)
     }
 
@@ -61,7 +61,7 @@ public struct RequestDefaults: Sendable {
     ///   character.
     public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
         guard name.isToken else { throw ParameterFailure(.headerName(name)) }
-        guard FieldSyntax.isValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
+        guard value?.isFieldValue ?? true else { throw ParameterFailure(.headerValue(name: name)) }
         headers[name] = value
     }
 
@@ -138,16 +138,16 @@ private final class PreparedFields: Sendable {
     case body
 }
 
-/// The value of User-Agent (RFC 9110 §10.1.5): the program's name and version, and nothing of the machine.
-enum UserAgent {
-    static let ofThisProgram = value(
+extension RequestDefaults {
+    /// The value of User-Agent (RFC 9110 §10.1.5): the program's name and version, and nothing of the machine.
+    static let userAgent = userAgent(
         program: ProcessInfo.processInfo.processName,
         version: version(in: Bundle.main.infoDictionary ?? [:])
     )
 
     /// What no token may have is left out of both. It is not transliterated: that would start ICU, a fifth of a small
     /// program's start.
-    static func value(program: String, version: String) -> String {
+    static func userAgent(program: String, version: String) -> String {
         let (name, version) = (token(program), token(version))
         return (name.isEmpty ? "uncurl" : name) + (version.isEmpty ? "" : "/" + version)
     }

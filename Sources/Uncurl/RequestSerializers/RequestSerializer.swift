@@ -67,7 +67,7 @@ extension RequestSerializer {
         _ contentType: String?,
         usual: String = "application/octet-stream"
     ) throws(UncurlError) -> URLRequest {
-        guard FieldSyntax.isValue(contentType ?? "") else { throw .header(name: "Content-Type") }
+        guard contentType?.isFieldValue ?? true else { throw .header(name: "Content-Type") }
         var made = try serialize(nil, into: request)
         made.httpBody = nil
         let type = contentType ?? request.value(forHTTPHeaderField: "Content-Type") ?? usual

@@ -1,6 +1,7 @@
 public import URLLoading
 internal import UncurlEngine
 internal import UncurlSemantics
+internal import UncurlText
 
 /// A request as a command line for curl. In a shell it sends the same request. A stream, a multipart form, a client
 /// certificate and, unless they are asked for, credentials are left out; a comment at the end of the command says so.
@@ -196,8 +197,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let isPlain =
             !text.isEmpty
             && text.utf8.allSatisfy { octet in
-                (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
-                    || [0x2D, 0x2E, 0x2F, 0x3A, 0x5F].contains(octet)
+                PercentCoding.isUnreserved(octet) && octet != UInt8(ascii: "~") || "/:".utf8.contains(octet)
             }
         if isPlain { return text }
         var quoted: [UInt8] = []

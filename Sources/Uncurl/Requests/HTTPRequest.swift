@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlSemantics
+internal import UncurlText
 
 /// A request of any kind, as a value. A manager completes it with its base URL and its serializer.
 public struct HTTPRequest: Sendable {
@@ -168,12 +169,12 @@ extension DefaultStringInterpolation {
     public mutating func appendInterpolation(component text: some CustomStringConvertible) {
         let text = text.description
         if ["", ".", ".."].contains(text) { appendLiteral(String.noComponent) }
-        appendLiteral(text.escapedForURL)
+        appendLiteral(PercentCoding.encode(text))
     }
 
     /// Inserts a text as a name or a value of a query. Every special character is escaped.
     public mutating func appendInterpolation(query text: some CustomStringConvertible) {
-        appendLiteral(text.description.escapedForURL)
+        appendLiteral(PercentCoding.encode(text.description))
     }
 }
 
@@ -185,11 +186,4 @@ extension String {
     /// Whether the text has ``noComponent``. Its first octet is looked for: the search alone would take longer than all
     /// the rest of a request's making.
     var namesNoComponent: Bool { utf8.contains(0xEF) && contains(String.noComponent) }
-
-    /// The unreserved characters (RFC 3986 §2.3).
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    )
-
-    fileprivate var escapedForURL: String { addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
 }

@@ -41,42 +41,12 @@ public struct TransferProgress: Hashable, Sendable {
 /// The progress of a transfer, over all its attempts. A slow reader misses values in between and gets the newest one.
 /// Each value is greater than the one before. The sequence ends with the transfer, after its last value. It may be read
 /// on any thread, by one reader.
-public struct ProgressSequence: AsyncSequence, Sendable {
-    /// How far the content has come.
-    public typealias Element = TransferProgress
-    /// The sequence does not fail; the transfer's response carries the failure.
-    public typealias Failure = Never
-
-    private let values: AsyncStream<TransferProgress>
-
-    init(_ values: AsyncStream<TransferProgress>) { self.values = values }
-
-    /// Reads the values.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var values: AsyncStream<TransferProgress>.Iterator
-
-        public mutating func next() async -> TransferProgress? { await next(isolation: #isolation) }
-
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async -> TransferProgress? {
-            await values.next(isolation: actor)
-        }
-    }
-
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: values.makeAsyncIterator()) }
-}
-
-/// Reports the progress of one attempt to readers.
-protocol ProgressTeller: AnyObject {
-    func tell(uploadTo readers: ProgressReaders)
-    func tell(downloadTo readers: ProgressReaders)
-}
+public typealias ProgressSequence = AsyncStream<TransferProgress>
 
 /// The readers of a transfer's progress in one direction.
 final class ProgressReaders: Sendable {
     private typealias Readers = (
-        continuations: [Int: AsyncStream<TransferProgress>.Continuation], count: Int, most: Int64, isOver: Bool
+        continuations: [Int: ProgressSequence.Continuation], count: Int, most: Int64, isOver: Bool
     )
 
     private let readers: Mutex<Readers>
@@ -85,10 +55,7 @@ final class ProgressReaders: Sendable {
     init(isOver: Bool) { readers = Mutex(([:], 0, 0, isOver)) }
 
     func sequence() -> ProgressSequence {
-        let (values, continuation) = AsyncStream.makeStream(
-            of: TransferProgress.self,
-            bufferingPolicy: .bufferingNewest(1)
-        )
+        let (values, continuation) = ProgressSequence.makeStream(bufferingPolicy: .bufferingNewest(1))
         let key = readers.withLock { readers -> Int? in
             guard !readers.isOver else { return nil }
             readers.count += 1
@@ -97,13 +64,13 @@ final class ProgressReaders: Sendable {
         }
         guard let key else {
             continuation.finish()
-            return ProgressSequence(values)
+            return values
         }
         continuation.onTermination = { [weak self] _ in
             let gone = self?.readers.withLock { $0.continuations.removeValue(forKey: key) }
             withExtendedLifetime(gone) {}
         }
-        return ProgressSequence(values)
+        return values
     }
 
     /// Values are passed on under the lock, so that readers get them in order. No code of the program runs under it.
@@ -132,25 +99,25 @@ extension HTTPRequest {
         guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
         var request = self
         request.options = options.reporting(
-            options.uploadProgress.map { RisingProgress($0).tell },
-            options.downloadProgress.map { RisingProgress($0).tell }
+            options.uploadProgress.map(TransferProgress.rising),
+            options.downloadProgress.map(TransferProgress.rising)
         )
         return request
     }
 }
 
-/// Reports only progress that is greater than the last report.
-final class RisingProgress: Sendable {
-    private let most = Mutex<Int64>(-1)
-    let hear: @Sendable (TransferProgress) -> Void
-
-    init(_ hear: @escaping @Sendable (TransferProgress) -> Void) { self.hear = hear }
-
-    @Sendable func tell(_ progress: TransferProgress) {
-        let isFurther = most.withLock { most in
-            defer { most = max(most, progress.completed) }
-            return progress.completed > most
+extension TransferProgress {
+    /// Passes on only progress that is greater than what was passed on last.
+    static func rising(
+        _ hear: @escaping @Sendable (TransferProgress) -> Void
+    ) -> @Sendable (TransferProgress) -> Void {
+        let most = Mutex<Int64>(-1)
+        return { progress in
+            let isFurther = most.withLock { most in
+                defer { most = max(most, progress.completed) }
+                return progress.completed > most
+            }
+            if isFurther { hear(progress) }
         }
-        if isFurther { hear(progress) }
     }
 }

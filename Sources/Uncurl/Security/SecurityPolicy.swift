@@ -128,30 +128,30 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 
 extension SecurityPolicy.Roots: Codable {
     private enum Key: String, CodingKey { case kind, certificates }
-    private enum Kind: String, Codable { case system, only, systemAnd }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         let certificates = try container.decodeIfPresent([TrustedCertificate].self, forKey: .certificates) ?? []
-        self =
-            switch try container.decode(Kind.self, forKey: .kind) {
-            case .system: .system
-            case .only: .only(certificates)
-            case .systemAnd: .systemAnd(certificates)
-            }
+        switch try container.decode(String.self, forKey: .kind) {
+        case "system": self = .system
+        case "only": self = .only(certificates)
+        case "systemAnd": self = .systemAnd(certificates)
+        case let kind:
+            let words = "“\(kind)” is no kind of roots"
+            throw DecodingError.dataCorruptedError(forKey: .kind, in: container, debugDescription: words)
+        }
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .system: try container.encode(Kind.system, forKey: .kind)
-        case .only(let certificates):
-            try container.encode(Kind.only, forKey: .kind)
-            try container.encode(certificates, forKey: .certificates)
-        case .systemAnd(let certificates):
-            try container.encode(Kind.systemAnd, forKey: .kind)
-            try container.encode(certificates, forKey: .certificates)
-        }
+        let (kind, certificates): (String, [TrustedCertificate]?) =
+            switch self {
+            case .system: ("system", nil)
+            case .only(let certificates): ("only", certificates)
+            case .systemAnd(let certificates): ("systemAnd", certificates)
+            }
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(certificates, forKey: .certificates)
     }
 }
 

@@ -3,7 +3,10 @@ public import URLLoading
 extension AsyncSequence where Element == Data {
     /// The content as lines of UTF-8, empty lines included. Invalid octets are replaced. The sequence throws
     /// ``StreamFailure`` where a line is longer than `limit`.
-    public func lines(limit: Int = LineSplitter.usualLimit) -> LineSequence<Self> { LineSequence(self, limit) }
+    public func lines(limit: Int = LineSplitter.usualLimit) -> LineSequence<Self> {
+        LineSequence(base: self, framer: LineSplitter(limit: limit)) { line, _ in String(decoding: line, as: UTF8.self)
+        }
+    }
 
     /// The content as JSON documents, one per line. Empty lines are skipped. The sequence throws ``StreamFailure``
     /// where a line is no such document or is longer than `limit`.
@@ -12,88 +15,30 @@ extension AsyncSequence where Element == Data {
         decoder: JSONDecoder = JSONDecoder(),
         limit: Int = LineSplitter.usualLimit
     ) -> JSONLineSequence<Self, Value> {
-        JSONLineSequence(self, decoder, limit)
+        JSONLineSequence(base: self, framer: LineSplitter(limit: limit)) { line, number in
+            guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return nil }
+            let data = Data(line)
+            do {
+                return try decoder.decode(Value.self, from: data, charset: nil)
+            } catch {
+                throw StreamFailure.undecodableLine(number: number, line: data, underlying: error)
+            }
+        }
     }
 }
 
 /// Lines of content that comes in pieces.
-public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
-    public typealias Element = String
-
-    private let base: Base
-    private let limit: Int
-
-    init(_ base: Base, _ limit: Int) {
-        self.base = base
-        self.limit = limit
-    }
-
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(FramedReader(base.makeAsyncIterator(), LineSplitter(limit: limit)))
-    }
-
-    public struct Iterator: AsyncIteratorProtocol {
-        private var reader: FramedReader<Base.AsyncIterator, LineSplitter>
-
-        init(_ reader: FramedReader<Base.AsyncIterator, LineSplitter>) { self.reader = reader }
-
-        public mutating func next() async throws -> String? {
-            try await reader.next().map { String(decoding: $0, as: UTF8.self) }
-        }
-    }
-}
+public typealias LineSequence<Base: AsyncSequence> = FrameSequence<Base, LineSplitter, String>
+where Base.Element == Data
 
 /// JSON documents of content that comes in pieces, one per line (NDJSON).
-public struct JSONLineSequence<Base: AsyncSequence, Value: Decodable & Sendable>: AsyncSequence
-where Base.Element == Data {
-    public typealias Element = Value
-
-    private let base: Base
-    private let decoder: JSONDecoder
-    private let limit: Int
-
-    init(_ base: Base, _ decoder: JSONDecoder, _ limit: Int) {
-        self.base = base
-        self.decoder = decoder
-        self.limit = limit
-    }
-
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(FramedReader(base.makeAsyncIterator(), LineSplitter(limit: limit)), decoder)
-    }
-
-    public struct Iterator: AsyncIteratorProtocol {
-        private var reader: FramedReader<Base.AsyncIterator, LineSplitter>
-        private let decoder: JSONDecoder
-        private var number = 0
-
-        init(_ reader: FramedReader<Base.AsyncIterator, LineSplitter>, _ decoder: JSONDecoder) {
-            self.reader = reader
-            self.decoder = decoder
-        }
-
-        public mutating func next() async throws -> Value? {
-            while let line = try await reader.next() {
-                number += 1
-                guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
-                let data = Data(line)
-                do {
-                    return try decoder.decode(Value.self, from: data, charset: nil)
-                } catch {
-                    throw StreamFailure.undecodableLine(number: number, line: data, underlying: error)
-                }
-            }
-            return nil
-        }
-    }
-}
-
-extension LineSequence: Sendable where Base: Sendable {}
-extension JSONLineSequence: Sendable where Base: Sendable {}
+public typealias JSONLineSequence<Base: AsyncSequence, Value: Decodable & Sendable> =
+    FrameSequence<Base, LineSplitter, Value>
+where Base.Element == Data
 
 /// Cuts content into lines as it comes, at LF or CR LF. A single CR is part of its line. The last line needs no line
 /// end.
-public struct LineSplitter: Sendable {
+public struct LineSplitter: ContentFramer {
     /// 16 MiB: language models send documents of 10 MB in a line, and a server may send a line without an end. A
     /// program that expects longer lines sets its own limit.
     public static let usualLimit = 16 << 20

@@ -25,14 +25,8 @@ public struct ServerSentEvent: Hashable, Sendable {
 ///   start ──byte order mark, or any other byte──▶ line ──CR──▶ behindCR ──LF or other──▶ line
 ///                                                  └──LF──▶ line (the next)
 /// ```
-public struct ServerSentEventParser: Sendable {
-    private enum State {
-        /// The number of matched bytes of a byte order mark.
-        case start(matched: Int)
-        case line
-        /// The line has ended with a CR; an LF now belongs to the same line end.
-        case behindCR
-    }
+public struct ServerSentEventParser: ContentFramer {
+    public typealias Frame = ServerSentEvent
 
     /// 16 MiB for the data and the current line together: language models send 10 MB in an event, and a server may send
     /// one without an end.
@@ -43,7 +37,10 @@ public struct ServerSentEventParser: Sendable {
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let limit: Int
-    private var state = State.start(matched: 0)
+    /// The number of matched bytes of a byte order mark; nil behind the place of one.
+    private var marked: Int? = 0
+    /// The line has ended with a CR; an LF now belongs to the same line end.
+    private var isBehindCR = false
     private var line: [UInt8] = []
     private var data: [UInt8] = []
     private var event = ""
@@ -72,26 +69,24 @@ public struct ServerSentEventParser: Sendable {
     }
 
     private mutating func take(_ byte: UInt8, _ events: inout [ServerSentEvent]) throws(StreamFailure) {
-        switch state {
-        case .start(let matched):
+        if let matched = marked {
             if byte == Self.mark[matched] {
-                state = matched + 1 == Self.mark.count ? .line : .start(matched: matched + 1)
+                marked = matched + 1 == Self.mark.count ? nil : matched + 1
                 return
             }
             line = Array(Self.mark[..<matched])
-            state = .line
-        case .behindCR:
-            state = .line
+            marked = nil
+        }
+        if isBehindCR {
+            isBehindCR = false
             if byte == 0x0A { return }
-        case .line:
-            break
         }
         switch byte {
         case 0x0A:
             endLine(&events)
         case 0x0D:
             endLine(&events)
-            state = .behindCR
+            isBehindCR = true
         default:
             guard line.count + data.count < limit else { throw .eventTooLong(limit: limit) }
             line.append(byte)
@@ -148,31 +143,12 @@ extension AsyncSequence where Element == Data {
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit
     ) -> ServerSentEventSequence<Self> {
-        ServerSentEventSequence(self, ServerSentEventParser(lastEventID: lastEventID, limit: limit))
+        let parser = ServerSentEventParser(lastEventID: lastEventID, limit: limit)
+        return ServerSentEventSequence(base: self, framer: parser) { event, _ in event }
     }
 }
 
 /// Events of content that comes in pieces.
-public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
-    public typealias Element = ServerSentEvent
-
-    private let base: Base
-    private let parser: ServerSentEventParser
-
-    init(_ base: Base, _ parser: ServerSentEventParser) {
-        self.base = base
-        self.parser = parser
-    }
-
-    public func makeAsyncIterator() -> Iterator { Iterator(FramedReader(base.makeAsyncIterator(), parser)) }
-
-    public struct Iterator: AsyncIteratorProtocol {
-        private var reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>
-
-        init(_ reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>) { self.reader = reader }
-
-        public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
-    }
-}
-
-extension ServerSentEventSequence: Sendable where Base: Sendable {}
+public typealias ServerSentEventSequence<Base: AsyncSequence> =
+    FrameSequence<Base, ServerSentEventParser, ServerSentEvent>
+where Base.Element == Data

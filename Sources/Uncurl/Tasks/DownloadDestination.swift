@@ -59,67 +59,101 @@ public struct DownloadDestination: Sendable {
         return .folder(folder ?? FileManager.default.homeDirectoryForCurrentUser, options: options)
     }
 
-    /// Creates missing parent folders, if the options allow it.
-    func prepare(_ place: URL) throws {
-        guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
-        guard options.contains(.createIntermediateDirectories) else { return }
-        let folder = place.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
     func place(for file: URL, _ response: URLResponse?) -> URL? { choose(file, response) }
 }
 
+extension DownloadDestination.Options {
+    /// Moves a file to its place.
+    func move(_ file: URL, to place: URL) throws(FileFailure) {
+        do {
+            guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
+            if contains(.createIntermediateDirectories) {
+                let folder = place.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            }
+            try FilePlacement(file: file, place: place, replacesFile: contains(.removePreviousFile)).run()
+        } catch {
+            throw FileFailure(source: file, destination: place, underlying: error)
+        }
+    }
+}
+
 /// Validates a finished download and moves its file to its place. The outcome is part of the task's result.
-struct DownloadMove {
-    let core: ManagerCore
-    let session: URLSession
-    let task: URLSessionDownloadTask
-    /// The task's own hook, asked after the manager's.
-    let own: (@Sendable (URLSession, URLSessionDownloadTask, URL) -> URL?)?
-    let destination: DownloadDestination?
-    /// Whether the caller gets a file that has no destination.
-    var givesFile = true
-
-    /// Why the answer is refused; nil where it is acceptable. Called on any thread.
-    ///
-    /// With a destination, the caller looks for the file nowhere else: a refused file is deleted, and the failure
-    /// carries its content. Without a destination, a caller that gets the file gets that of a refused answer too.
-    func refusal(_ file: URL, _ outcome: TaskOutcome, by validation: ResponseValidation) -> ValidationFailure? {
-        let request = task.currentRequest ?? task.originalRequest
-        var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
-        guard let failure = validation.failure(of: answer) else { return nil }
-        if destination == nil, givesFile { answer.fileURL = leave(file, outcome) } else { Self.takeIn(file, &answer) }
-        return ValidationFailure(failure.reasons, answer: answer)
+extension TaskDelegate {
+    /// - Parameters:
+    ///   - usual: where the file goes, unless the delegate has a destination.
+    ///   - givesFile: whether the caller gets a file that has no destination.
+    ///   - then: called with nil for a task that has no file; on the delegate queue, unless the answer is refused.
+    func place(
+        _ outcome: TaskOutcome,
+        _ usual: DownloadDestination?,
+        givesFile: Bool = true,
+        by validation: ResponseValidation,
+        in session: URLSession,
+        then: @escaping @Sendable (DownloadedFile?) -> Void
+    ) {
+        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else { return then(nil) }
+        let destination = (self as? DownloadTaskDelegate)?.destination ?? usual
+        var answer = ReceivedResponse(
+            request: task.currentRequest ?? task.originalRequest,
+            response: outcome.response,
+            data: Data(),
+            fileURL: file
+        )
+        guard let failure = validation.failure(of: answer) else {
+            return session.delegateQueue.addLasting { [self] in
+                then(move(file, of: task, to: destination, outcome, session))
+            }
+        }
+        // With a destination, the caller looks for the file nowhere else: a refused file is deleted, and the failure
+        // carries its content. Without one, a caller that gets the file gets that of a refused answer too.
+        if destination == nil, givesFile { answer.fileURL = outcome.left(file) } else { answer.takeFileIn() }
+        then(.refused(ValidationFailure(failure.reasons, answer: answer)))
     }
 
-    /// Deletes the file of a refused answer, and puts its content into the answer.
-    static func takeIn(_ file: URL, _ answer: inout ReceivedResponse) {
-        (answer.data, answer.fileURL) = (head(of: file), nil)
-        try? FileManager.default.removeItem(at: file)
-    }
-
-    private static func head(of file: URL) -> Data {
-        guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
-        defer { try? handle.close() }
-        return (try? handle.read(upToCount: ValidationFailure.contentLimit)) ?? Data()
-    }
-
-    /// Called on the session's delegate queue.
-    func run(_ file: URL, _ outcome: TaskOutcome) -> DownloadedFile {
-        if let place = core.hooks.didFinishDownloading?(session, task, file) ?? own?(session, task, file) {
-            return move(file, to: place, [])
+    private func move(
+        _ file: URL,
+        of task: URLSessionDownloadTask,
+        to destination: DownloadDestination?,
+        _ outcome: TaskOutcome,
+        _ session: URLSession
+    ) -> DownloadedFile {
+        let (first, own) = (core.hooks.didFinishDownloading, hooks.didFinishDownloading)
+        if let place = first?(session, task, file) ?? own?(session, task, file) {
+            return move(file, of: task, to: place, [])
         }
         guard let destination, let place = destination.place(for: file, outcome.response) else {
-            return .left(leave(file, outcome))
+            return .left(outcome.left(file))
         }
-        return move(file, to: place, destination.options)
+        return move(file, of: task, to: place, destination.options)
     }
 
+    func move(
+        _ file: URL,
+        of task: URLSessionDownloadTask,
+        to place: URL,
+        _ options: DownloadDestination.Options
+    ) -> DownloadedFile {
+        do throws(FileFailure) {
+            try options.move(file, to: place)
+        } catch {
+            var facts: [AnyHashable: Any] = [
+                NSLocalizedDescriptionKey: error.description, NSUnderlyingErrorKey: error.underlying,
+            ]
+            for (key, value) in (error.underlying as NSError).userInfo { facts[key] = value }
+            core.post(.didFailToMoveFile, task, facts)
+            return .stranded(.file(error))
+        }
+        core.post(.didMoveFile, task)
+        return .placed(place)
+    }
+}
+
+extension TaskOutcome {
     /// The URL of a file that has no destination. A background session deletes its own files once their events have
     /// been handled, so such a file is moved to the process's folder, as an ordinary session's is.
-    private func leave(_ file: URL, _ outcome: TaskOutcome) -> URL {
-        guard outcome.settle != nil else { return file }
+    fileprivate func left(_ file: URL) -> URL {
+        guard settle != nil else { return file }
         let place = URL(fileURLWithPath: DownloadParts.newWhole())
         do {
             try FilePlacement(file: file, place: place, replacesFile: false, staysPrivate: true).run()
@@ -128,26 +162,18 @@ struct DownloadMove {
             return file
         }
     }
+}
 
-    func move(_ file: URL, to place: URL, _ options: DownloadDestination.Options) -> DownloadedFile {
-        do {
-            guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
-            if options.contains(.createIntermediateDirectories) {
-                let folder = place.deletingLastPathComponent()
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            }
-            try FilePlacement(file: file, place: place, replacesFile: options.contains(.removePreviousFile)).run()
-        } catch {
-            let failure = FileFailure(source: file, destination: place, underlying: error)
-            var facts: [AnyHashable: Any] = [
-                NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: error,
-            ]
-            for (key, value) in (error as NSError).userInfo { facts[key] = value }
-            core.post(.didFailToMoveFile, task, facts)
-            return .stranded(.file(failure))
+extension ReceivedResponse {
+    /// Deletes the file of a refused answer, and keeps its first content in memory.
+    mutating func takeFileIn() {
+        guard let file = fileURL else { return }
+        (data, fileURL) = (Data(), nil)
+        if let handle = try? FileHandle(forReadingFrom: file) {
+            data = (try? handle.read(upToCount: ValidationFailure.contentLimit)) ?? Data()
+            try? handle.close()
         }
-        core.post(.didMoveFile, task)
-        return .placed(place)
+        try? FileManager.default.removeItem(at: file)
     }
 }
 
@@ -165,9 +191,5 @@ enum DownloadedFile: Sendable {
 
     var isStranded: Bool {
         if case .stranded = self { true } else { false }
-    }
-
-    var isPlaced: Bool {
-        if case .placed = self { true } else { false }
     }
 }

@@ -33,41 +33,16 @@ final class ManagerCore: Sendable {
     }
 
     /// The settings of one moment, as one reference.
-    final class Snapshot: Sendable {
-        let values: Settings
-        // Copies of the values that every request reads: reading one member of a large value would copy all of it.
-        let requestSerializer: any RequestSerializer
-        let requestDefaults: RequestDefaults
-        let decoder: any ContentDecoder
-        let interceptors: [any RequestInterceptor]
-        let monitors: [any EventMonitor]
-        let notificationCenter: NotificationCenter?
-        let completionQueue: DispatchQueue?
-        let collectsMetrics: Bool
-        let options: RequestOptions
-        let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-
-        init(_ values: Settings) {
-            self.values = values
-            requestSerializer = values.requestSerializer
-            requestDefaults = values.requestDefaults
-            decoder = values.decoder
-            interceptors = values.interceptors
-            monitors = values.monitors
-            notificationCenter = values.notificationCenter
-            completionQueue = values.completionQueue
-            collectsMetrics = values.collectsMetrics
-            options = values.options
-            didComplete = values.hooks.didComplete
-        }
-    }
-
-    private let stored: Mutex<Snapshot>
+    private let stored: Mutex<Shared<Settings>>
     private let turns = ChangeTurns()
     /// Which hooks are set. It is read with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// The last refusal of each host, and of any proxy. The tasks of that host, or by that proxy, fail with it.
-    private let refusals = Mutex(RefusalTable())
+    /// The last refusal of each host, and of any proxy, the oldest first. The tasks of that host, or by that proxy,
+    /// fail with it. A refusal holds a chain of certificates, so only the newest are kept.
+    private let refusals = Mutex<[(key: String, refusal: UncurlError)]>([])
+    /// The most refusals. Tasks of fewer hosts are refused at one time; beyond that, a task ends with the session's own
+    /// error.
+    private static let refusalCapacity = 64
 
     /// The places that hooks have given to downloads, for tasks that the manager did not make. They are kept until the
     /// task's end is reported.
@@ -92,11 +67,11 @@ final class ManagerCore: Sendable {
     /// - Parameter resourceLimit: the session's `timeoutIntervalForResource`, in seconds.
     init(_ settings: Settings, resourceLimit: TimeInterval) {
         transfers = TransferList(stepLimit: resourceLimit)
-        stored = Mutex(Snapshot(settings))
+        stored = Mutex(Shared(settings))
         hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
     }
 
-    var settings: Snapshot { stored.withLock { $0 } }
+    var settings: Shared<Settings> { stored.withLock { $0 } }
 
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
         get { settings.values[keyPath: member] }
@@ -118,7 +93,7 @@ final class ManagerCore: Sendable {
             let old = snapshot
             var settings = old.values
             settings[keyPath: member] = value
-            snapshot = Snapshot(settings)
+            snapshot = Shared(settings)
             hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
             return old
         }
@@ -133,7 +108,7 @@ final class ManagerCore: Sendable {
 
     /// Called before the program gets the decoder, which it may change: from then on the manager has one of its own.
     func giveDecoder() {
-        guard settings.decoder.isShared else { return }
+        guard settings.values.decoder.isShared else { return }
         func replace(_ decoder: inout any ContentDecoder) { if decoder.isShared { decoder = JSONDecoder() } }
         replace(&self[dynamicMember: \.decoder])
     }
@@ -162,14 +137,21 @@ final class ManagerCore: Sendable {
     /// - Parameter refusal: nil if the server or the proxy is no longer refused.
     func note(_ refusal: UncurlError?, of space: URLProtectionSpace) {
         let key = space.isProxy() ? ManagerCore.proxies : space.host
-        let old = refusals.withLock { $0.note(refusal, of: key) }
+        // What leaves the table is released outside the lock: it may hold the program's values.
+        let old = refusals.withLock { rows in
+            let old = rows
+            rows.removeAll { $0.key == key }
+            if let refusal { rows.append((key, refusal)) }
+            if rows.count > Self.refusalCapacity { rows.removeFirst() }
+            return old
+        }
         withExtendedLifetime(old) {}
     }
 
     /// The refusal behind the error of a task for this host.
     func refusal(behind error: URLError, of host: String?) -> UncurlError? {
         guard let key = error.isOfProxy ? ManagerCore.proxies : host else { return nil }
-        return refusals.withLock { $0.refusal(of: key) }
+        return refusals.withLock { $0.last { $0.key == key }?.refusal }
     }
 
     /// The key of ``refusals`` for proxies: no server's host is empty.
@@ -192,30 +174,8 @@ final class ManagerCore: Sendable {
     }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = settings.notificationCenter else { return }
+        guard let center = settings.values.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
-    }
-}
-
-/// The last refusals of servers, by host. A refusal holds a chain of certificates, so only the newest are kept.
-struct RefusalTable {
-    /// The most refusals. Tasks of fewer hosts are refused at one time; beyond that, a task ends with the session's own
-    /// error.
-    private static let capacity = 64
-
-    /// The oldest first.
-    private var rows: [(key: String, refusal: UncurlError)] = []
-
-    func refusal(of key: String) -> UncurlError? { rows.last { $0.key == key }?.refusal }
-
-    /// - Parameter refusal: nil if the server is no longer refused.
-    /// - Returns: what has left the table: the owner's lock is not held while the program's values are released.
-    mutating func note(_ refusal: UncurlError?, of key: String) -> [UncurlError] {
-        var old: [UncurlError] = []
-        if let index = rows.firstIndex(where: { $0.key == key }) { old.append(rows.remove(at: index).refusal) }
-        if let refusal { rows.append((key, refusal)) }
-        if rows.count > Self.capacity { old.append(rows.removeFirst().refusal) }
-        return old
     }
 }
 

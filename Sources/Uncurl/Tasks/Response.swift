@@ -53,7 +53,7 @@ public struct Response<Value: Sendable>: Sendable {
 
     /// The same response with another value.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
-        Response<Other>(ResponseFacts(facts, made: try made.map(transform), error: error))
+        Response<Other>(facts.with(made: try made.map(transform), error: error))
     }
 }
 
@@ -93,88 +93,85 @@ final class ResponseFacts: Sendable {
     /// What the serializer made. If there is an error, the value of an answer that validation refused.
     let made: (any Sendable)?
 
+    /// What is not given is what a request has that never became a task.
     init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        data: Data,
-        fileURL: URL?,
+        _ request: URLRequest?,
+        _ response: HTTPURLResponse? = nil,
+        data: Data = Data(),
+        fileURL: URL? = nil,
         error: UncurlError?,
-        metrics: URLSessionTaskMetrics?,
-        retryCount: Int,
-        resumeData: Data?,
+        metrics: URLSessionTaskMetrics? = nil,
+        retryCount: Int = 0,
+        resumeData: Data? = nil,
         made: (any Sendable)? = nil
     ) {
-        self.request = request
-        self.response = response
-        self.data = data
-        self.fileURL = fileURL
-        self.error = error
-        self.metrics = metrics
-        self.retryCount = retryCount
-        self.resumeData = resumeData
-        self.made = made
-    }
-
-    convenience init(_ facts: ResponseFacts, made: (any Sendable)?, error: UncurlError?) {
-        self.init(
-            request: facts.request,
-            response: facts.response,
-            data: facts.data,
-            fileURL: facts.fileURL,
-            error: error,
-            metrics: facts.metrics,
-            retryCount: facts.retryCount,
-            resumeData: facts.resumeData,
-            made: made
-        )
-    }
-
-    /// The facts of a request that never became a task.
-    convenience init(
-        failing error: UncurlError,
-        _ request: URLRequest?,
-        retryCount: Int = 0,
-        resumeData: Data? = nil
-    ) {
-        self.init(
-            request: request,
-            response: nil,
-            data: Data(),
-            fileURL: nil,
-            error: error,
-            metrics: nil,
-            retryCount: retryCount,
-            resumeData: resumeData
-        )
+        (self.request, self.response, self.data, self.fileURL) = (request, response, data, fileURL)
+        (self.error, self.metrics, self.retryCount) = (error, metrics, retryCount)
+        (self.resumeData, self.made) = (resumeData, made)
     }
 
     var statusCode: Int? { response?.statusCode }
 
-    /// The same facts with another failure, and without the value of an accepted answer.
-    func failing(_ error: UncurlError) -> ResponseFacts {
-        ResponseFacts(self, made: self.error == nil ? nil : made, error: error)
+    func with(made: (any Sendable)?, error: UncurlError?) -> ResponseFacts {
+        ResponseFacts(
+            request,
+            response,
+            data: data,
+            fileURL: fileURL,
+            error: error,
+            metrics: metrics,
+            retryCount: retryCount,
+            resumeData: resumeData,
+            made: made
+        )
     }
+
+    /// The same facts with another failure, and without the value of an accepted answer.
+    func failing(_ error: UncurlError) -> ResponseFacts { with(made: self.error == nil ? nil : made, error: error) }
 }
 
-/// Makes a response of a task's outcome. May be called on any thread.
-extension TaskOutcome {
+/// What follows the end of a task: its own end is told, then a download's file is put at its place, a response is made,
+/// and the end of the task is reported after its handlers.
+extension TaskDelegate {
+    /// Calls the hooks for the end of a task on the delegate queue, if there are any, and tells the monitors.
+    func ended(_ task: URLSessionTask, _ error: URLError?, _ metrics: URLSessionTaskMetrics?, in session: URLSession) {
+        if core.settings.values.hooks.didComplete != nil || didComplete != nil {
+            let reason = error?.ofClass ?? error
+            session.delegateQueue.addLasting { [self] in
+                core.settings.values.hooks.didComplete?(session, task, reason)
+                didComplete?(session, task, reason)
+            }
+        }
+        watchers?.tell(.completedTask(task, error))
+        if let metrics { watchers?.tell(.collectedMetrics(metrics)) }
+    }
+
+    /// Makes the response of an ended task. May be called on any thread.
+    ///
     /// - Parameters:
-    ///   - validation: replaces the serializer's own validation.
-    ///   - reason: why the task failed; nil where it did not.
+    ///   - validation: says which answers are acceptable, whatever the serializer's own validation says.
+    ///   - failure: why the request failed, where the task does not know it.
     ///   - download: the validated and moved file of a download; nil for any other task.
     ///   - resumeData: the resume data of an earlier attempt, where this one has none of its own.
     func response(
+        to outcome: TaskOutcome,
         by serializer: any ResponseSerializer,
-        validation: ResponseValidation? = nil,
-        reason: UncurlError?,
-        download: DownloadedFile?,
+        _ validation: ResponseValidation,
+        failure: UncurlError? = nil,
+        download: DownloadedFile? = nil,
         retryCount: Int = 0,
         resumeData: Data? = nil
     ) -> ResponseFacts {
+        let task = outcome.task
         let request = task.currentRequest ?? task.originalRequest
-        var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
+        var answer = ReceivedResponse(
+            request: request,
+            response: outcome.response,
+            data: outcome.data,
+            fileURL: outcome.file
+        )
         let result: SerializedResponse<any Sendable>
-        switch (reason, download) {
+        switch (failure ?? reason(for: outcome.error, of: task), download) {
         case (let reason?, _): result = SerializedResponse(value: nil, error: reason)
         case (nil, .stranded(let failure)?): result = SerializedResponse(value: nil, error: failure)
         case (nil, .placed(let place)?), (nil, .left(let place)?):
@@ -183,21 +180,41 @@ extension TaskOutcome {
         case (nil, .refused(let refusal)?):
             (answer.data, answer.fileURL) = (refusal.data, refusal.fileURL)
             result = serializer.serialized(answer, refusal: refusal)
-        case (nil, nil):
-            let refusal = (validation ?? serializer.validation).failure(of: answer)
-            result = serializer.serialized(answer, refusal: refusal)
+        case (nil, nil): result = serializer.serialized(answer, refusal: validation.failure(of: answer))
         }
-        return ResponseFacts(
-            request: request,
-            response: response as? HTTPURLResponse,
+        let facts = ResponseFacts(
+            request,
+            outcome.response as? HTTPURLResponse,
             data: answer.data,
             fileURL: answer.fileURL,
             error: result.error,
-            metrics: metrics,
+            metrics: outcome.metrics,
             retryCount: retryCount,
-            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? resumeData,
+            resumeData: outcome.error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? resumeData,
             made: result.value
         )
+        note(facts)
+        return facts
+    }
+
+    /// Tells the monitors of a response: where the file is, whether the answer is acceptable, what was made of it.
+    func tellResponse(_ response: ResponseFacts, _ download: DownloadedFile? = nil) {
+        tellDetails(of: download, response.error)
+        watchers?.tell(.serialized(statusCode: response.statusCode, response.error))
+    }
+
+    /// Tells the monitors of a download's move and of the validation's result, for a task that had an answer.
+    func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
+        switch download {
+        case .placed(let place)?, .left(let place)?: tellDetail(.movedFile(place))
+        case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
+        case .refused?, nil: break
+        }
+        switch error {
+        case .validation?: tellDetail(.validated(error))
+        case nil, .serialization?: tellDetail(.validated(nil))
+        default: break
+        }
     }
 }
 

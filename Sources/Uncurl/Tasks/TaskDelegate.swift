@@ -8,7 +8,7 @@ public import URLLoading
 /// releasing the manager ends the session.
 ///
 /// Every member may be used from any thread.
-public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Sendable {
+public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
         var hooks: Shared<TaskHooks>?
@@ -22,8 +22,6 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
         var facts: ResponseFacts?
         var credential: URLCredential?
         var usesCredentialStorage = true
-        /// The monitors with ``EventMonitor/hearsDetails``, if there are any.
-        var watchers: Watchers?
         /// The readers of the whole transfer's progress.
         var uploadReaders: ProgressReaders?
         var downloadReaders: ProgressReaders?
@@ -37,14 +35,34 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
     }
 
     let core: ManagerCore
-    let behavior: TaskBehavior
-    private let state = Mutex(State())
+    /// The options of the task's request.
+    let options: RequestOptions
+    private let newBodyStream: (@Sendable () throws -> InputStream)?
+    private let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
+    private let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
+    /// The monitors of the task's transfer; nil for a task that the manager did not make.
+    let watchers: Watchers?
+    private let hearsDetails: Bool
+    /// What the plan and the monitors want to be asked and told, whatever the hooks want.
+    private let lasting: TaskInterests
+    private let state: Mutex<State>
     private let own: Atomic<UInt16>
 
-    init(_ core: ManagerCore, _ behavior: TaskBehavior = .plain) {
+    init(_ core: ManagerCore, _ plan: TaskPlan? = nil, _ watchers: Watchers? = nil) {
         self.core = core
-        self.behavior = behavior
-        own = Atomic(behavior.interests.rawValue)
+        options = plan?.options ?? RequestOptions()
+        (newBodyStream, takesHead, takesContent) = (plan?.newBodyStream, plan?.takesHead, plan?.takesContent)
+        self.watchers = watchers
+        hearsDetails = watchers?.hearsDetails ?? false
+        var interests = options.interests
+        if takesHead != nil { interests.insert(.response) }
+        if takesContent != nil { interests.insert(.content) }
+        if newBodyStream != nil { interests.insert(.bodyStream) }
+        if hearsDetails { interests.formUnion(TransferDetail.interests) }
+        lasting = interests
+        if let hooks = options.hooksBox { interests.formUnion(hooks.values.interests) }
+        own = Atomic(interests.rawValue)
+        state = Mutex(State(hooks: options.hooksBox))
     }
 
     /// The task; nil before it is made.
@@ -62,18 +80,17 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
             let turn = Self.turns.begin()
             var hooks = state.withLock { $0.hooks }?.values ?? TaskHooks()
             defer {
-                use(Shared(hooks))
+                use(hooks)
                 Self.turns.end(turn)
             }
             yield &hooks
         }
     }
 
-    /// Takes the hooks of a request's options, which other requests may have as well.
-    func use(_ hooks: Shared<TaskHooks>) {
+    private func use(_ hooks: TaskHooks) {
         let old = state.withLock { state in
             let old = state.hooks
-            state.hooks = hooks
+            state.hooks = Shared(hooks)
             own.store(interests(state).rawValue, ordering: .relaxed)
             return old
         }
@@ -85,13 +102,12 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
 
     /// Called with the lock held.
     private func interests(_ state: State) -> TaskInterests {
-        var interests = behavior.interests.union(state.hooks?.values.interests ?? .none)
+        var interests = lasting.union(state.hooks?.values.interests ?? .none)
         if state.credential != nil || !state.usesCredentialStorage { interests.insert(.challenge) }
         if state.kept != nil { interests.insert(.content) }
         if state.collectsMetrics { interests.insert(.metrics) }
         if state.uploadReaders != nil { interests.insert(.sent) }
         if state.downloadReaders != nil { interests = interests.union(.received).union(.written) }
-        if state.watchers != nil { interests.formUnion(TransferDetail.interests) }
         return interests
     }
 
@@ -123,7 +139,7 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
     /// that challenge comes; one with a client certificate until the request is sent. Connections that were made with
     /// that certificate serve only requests whose credential has the same identity object.
     public var credential: URLCredential? {
-        get { state.withLock { $0.credential } ?? behavior.options.credential }
+        get { state.withLock { $0.credential } ?? options.credential }
         set { change { $0.credential = newValue } }
     }
 
@@ -131,10 +147,6 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
     public var usesCredentialStorage: Bool {
         get { state.withLock { $0.usesCredentialStorage } }
         set { change { $0.usesCredentialStorage = newValue } }
-    }
-
-    func watch(_ watchers: Watchers) {
-        if watchers.hearsDetails { change { $0.watchers = watchers } }
     }
 
     /// Calls the closure if a hook turns the task into a download.
@@ -148,7 +160,7 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
     }
 
     func tellDetail(_ detail: @autoclosure () -> TransferDetail?) {
-        if let watchers = state.withLock({ $0.watchers }), let detail = detail() { watchers.tellDetail(detail) }
+        if hearsDetails, let detail = detail() { watchers?.tellDetail(detail) }
     }
 
     func collectMetrics() { change { $0.collectsMetrics = true } }
@@ -269,14 +281,14 @@ public class TaskDelegate: NSObject, TaskObserver, ProgressTeller, @unchecked Se
     func tellSent(_ sent: Int64, of expected: Int64) {
         tellDetail(.sent(TransferProgress(sent, of: expected)))
         state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
-        guard let tell = behavior.options.uploadProgress, advance(\.sent, to: sent) else { return }
+        guard let tell = options.uploadProgress, advance(\.sent, to: sent) else { return }
         tell(TransferProgress(sent, of: expected))
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
         tellDetail(.received(TransferProgress(received, of: expected)))
         state.withLock({ $0.downloadReaders })?.tell(TransferProgress(received, of: expected))
-        guard let tell = behavior.options.downloadProgress, advance(\.received, to: received) else { return }
+        guard let tell = options.downloadProgress, advance(\.received, to: received) else { return }
         tell(TransferProgress(received, of: expected))
     }
 
@@ -330,7 +342,7 @@ final class RestOfStream: InputStream {
     override var streamError: (any Error)? {
         guard isTooShort else { return whole.failure }
         let words = "The new stream of the request's content ends before octet \(offset), which the server has."
-        return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: words])
+        return URLError(.requestBodyStreamExhausted, words: words)
     }
 }
 
@@ -401,7 +413,7 @@ extension TaskDelegate {
             tellReceived(total, of: expected)
         case .content(let data):
             keep(data)
-            behavior.takesContent?(task, data)
+            takesContent?(task, data)
         // Told of tasks that the manager did not make. `DownloadMove` places the files of the manager's own.
         case .downloaded(let file):
             if let download = task as? URLSessionDownloadTask { _ = keep(file, of: download, session) }
@@ -427,12 +439,12 @@ extension TaskDelegate {
         // The option may end the download.
         case .download(let response, let answer):
             tellDetail(.receivedHead(response))
-            guard let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse else {
+            guard let ask = options.onResponse, let response = response as? HTTPURLResponse else {
                 return question.decline()
             }
             answer.give { await ask(response) != .cancel }
         default:
-            let (hooks, options) = ((core.hooks, hooks), (behavior.options, core.options))
+            let (hooks, options) = ((core.hooks, hooks), (self.options, core.options))
             if !question.answer(by: hooks, options, for: task, session) { question.decline() }
         }
     }
@@ -485,7 +497,7 @@ extension TaskDelegate {
     private func newBodyStream(_ session: URLSession, _ task: URLSessionTask) -> InputStream? {
         if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream { return hook(session, task) }
         do {
-            return try behavior.newBodyStream?()
+            return try newBodyStream?()
         } catch {
             let facts: [String: Any] = [
                 NSLocalizedDescriptionKey: "The stream of the request's content could not be made: \(error)",
@@ -503,11 +515,11 @@ extension TaskDelegate {
         _ session: URLSession
     ) async -> URLSession.ResponseDisposition {
         tellDetail(.receivedHead(response))
-        if let takesHead = behavior.takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
+        if let takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
         let disposition: URLSession.ResponseDisposition
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
             disposition = await hook(session, task, response)
-        } else if let ask = behavior.options.onResponse, let response = response as? HTTPURLResponse {
+        } else if let ask = options.onResponse, let response = response as? HTTPURLResponse {
             disposition = await ask(response)
         } else {
             return .allow
@@ -515,13 +527,15 @@ extension TaskDelegate {
         switch disposition {
         case .cancel, .allow: return disposition
         // An operation keeps its content itself.
-        case .becomeDownload: return behavior.takesContent == nil ? disposition : .allow
+        case .becomeDownload: return takesContent == nil ? disposition : .allow
         // Nothing of a manager reads a stream task, which would never end.
         case .becomeStream: return .allow
         }
     }
 
-    package var hearsEnds: Bool { core.settings.didComplete != nil || didComplete != nil || takesDownloads }
+    package var hearsEnds: Bool {
+        core.settings.values.hooks.didComplete != nil || didComplete != nil || takesDownloads
+    }
 
     package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil || hooks.didFinishDownloading != nil }
 
@@ -530,8 +544,7 @@ extension TaskDelegate {
         guard first != nil || own != nil else { return false }
         // A hook that returns no place has handled the file itself.
         guard let place = first?(session, task, file) ?? own?(session, task, file) else { return true }
-        let move = DownloadMove(core: core, session: session, task: task, own: nil, destination: nil)
-        guard move.move(file, to: place, []).isPlaced else { return false }
+        guard case .placed = move(file, of: task, to: place, []) else { return false }
         core.note(place, of: task)
         return true
     }
@@ -566,55 +579,47 @@ public final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
     public var fileURL: URL? { facts?.fileURL }
 }
 
-/// What one task does besides its manager's hooks. It is fixed when the task is made. Most tasks have no such behavior
-/// and share one object.
-final class TaskBehavior: Sendable {
-    /// The options of the request.
-    let options: RequestOptions
-    let newBodyStream: (@Sendable () throws -> InputStream)?
+/// What is needed to create one task and its delegate.
+struct TaskPlan: Sendable {
+    var kind: URLSession.ReportedKind
+    /// The request; nil where resume data that Uncurl did not write is resumed.
+    var request: URLRequest?
+    var options = RequestOptions()
+    /// Makes the stream of a request whose content is a stream.
+    var newBodyStream: (@Sendable () throws -> InputStream)?
     /// Used by code that keeps the content in place of the task. `takesHead` decides before all hooks whether the task
     /// continues; `takesContent` gets the content after them.
-    let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
-    let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
-    let interests: TaskInterests
+    var takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
+    var takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
+    /// Where the content goes, unless the task downloads it to a file.
+    var content = TaskReport.Keeping.memory
 
-    static let plain = TaskBehavior(RequestOptions())
-
-    init(
-        _ options: RequestOptions,
-        newBodyStream: (@Sendable () throws -> InputStream)? = nil,
-        takesHead: (@Sendable (HTTPURLResponse?) -> Bool)? = nil,
-        takesContent: (@Sendable (URLSessionTask, Data) -> Void)? = nil
-    ) {
-        self.options = options
-        self.newBodyStream = newBodyStream
-        self.takesHead = takesHead
-        self.takesContent = takesContent
-        var interests = options.interests
-        if takesHead != nil { interests.insert(.response) }
-        if takesContent != nil { interests.insert(.content) }
-        if newBodyStream != nil { interests.insert(.bodyStream) }
-        self.interests = interests
+    /// Takes the request that the interceptors have returned, with the content that they have set.
+    mutating func take(_ adapted: URLRequest) {
+        defer { request = adapted }
+        let content: ContentSource
+        switch kind.content {
+        case .request: return
+        case .data where adapted.httpBodyStream == nil: content = .data(adapted.httpBody ?? Data())
+        case .file, .stream, .content:
+            let isSame =
+                adapted.httpBody == request?.httpBody && adapted.httpBodyStream === request?.httpBodyStream
+                && (adapted.content == nil) == (request?.content == nil)
+            if isSame { return }
+            content = .request
+        case .data: content = .request
+        }
+        switch kind {
+        case .upload: kind = .upload(content)
+        case .download: kind = .download(content)
+        case .data, .resumedDownload: break
+        }
     }
 
-    /// The same behavior, for code that keeps the content in place of the task, and so knows its progress.
-    func taking(
-        head takesHead: @escaping @Sendable (HTTPURLResponse?) -> Bool,
-        content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void,
-        uploadProgress: (@Sendable (TransferProgress) -> Void)?
-    ) -> TaskBehavior {
-        TaskBehavior(
-            options.reporting(uploadProgress, nil),
-            newBodyStream: newBodyStream,
-            takesHead: takesHead,
-            takesContent: takesContent
-        )
-    }
-}
-
-extension RequestOptions {
-    /// - Parameter newBodyStream: makes the stream of a request whose content is a stream.
-    func behavior(newBodyStream: (@Sendable () throws -> InputStream)? = nil) -> TaskBehavior {
-        isPlain && newBodyStream == nil ? .plain : TaskBehavior(self, newBodyStream: newBodyStream)
+    var keeping: TaskReport.Keeping {
+        switch kind {
+        case .download, .resumedDownload: .file
+        default: content
+        }
     }
 }

@@ -51,7 +51,9 @@ public final class ActivityMonitor: Sendable {
     private let endDelay: Duration
     private let queue: DispatchQueue
     private let show: @Sendable (Bool) -> Void
-    private let notifications: NotificationTokens
+    private let center: NotificationCenter?
+    /// The observers of the center. They are removed when this object is released.
+    private let observers = Mutex<[any NSObjectProtocol]>([])
 
     /// - Parameters:
     ///   - startDelay: how long a load must last before it is shown.
@@ -73,16 +75,22 @@ public final class ActivityMonitor: Sendable {
         self.clock = clock
         self.queue = queue ?? DispatchQueue(label: "uncurl.activity")
         self.show = show
-        notifications = NotificationTokens(center)
-        let names = [
-            URLSessionManager.taskDidResume, URLSessionManager.taskDidSuspend, URLSessionManager.taskDidComplete,
-        ]
-        notifications.observe(names) { [weak self] notification in
+        self.center = center
+        guard let center else { return }
+        let watch: @Sendable (Notification) -> Void = { [weak self] notification in
             if let task = notification.object as? URLSessionTask { self?.watch(task) }
+        }
+        for name in [
+            URLSessionManager.taskDidResume, URLSessionManager.taskDidSuspend, URLSessionManager.taskDidComplete,
+        ] {
+            observers.withLock { $0.append(center.addObserver(forName: name, object: nil, queue: nil, using: watch)) }
         }
     }
 
-    deinit { state.withLock { $0.timerTask }?.cancel() }
+    deinit {
+        state.withLock { $0.timerTask }?.cancel()
+        observers.withLock { for observer in $0 { center?.removeObserver(observer) } }
+    }
 
     /// Whether the monitor is on. By default false. Switching it off hides the indicator.
     public var isEnabled: Bool {
@@ -181,27 +189,6 @@ public final class ActivityMonitor: Sendable {
             guard state.timer == number else { return }
             let isBusy = Self.count(&state) > 0
             perform(state.machine.timeIsUp(isBusy: isBusy), &state)
-        }
-    }
-}
-
-/// Observers of a notification center. They are removed when this object is released.
-final class NotificationTokens: @unchecked Sendable {
-    // `@unchecked`: the tokens of a center are only stored and returned, and the list is accessed under the lock.
-
-    private let center: NotificationCenter?
-    private let lock = Mutex(())
-    private var tokens: [any NSObjectProtocol] = []
-
-    init(_ center: NotificationCenter?) { self.center = center }
-
-    deinit { for token in tokens { center?.removeObserver(token) } }
-
-    func observe(_ names: [Notification.Name], _ body: @escaping @Sendable (Notification) -> Void) {
-        guard let center else { return }
-        for name in names {
-            let token = center.addObserver(forName: name, object: nil, queue: nil, using: body)
-            lock.withLock { _ in tokens.append(token) }
         }
     }
 }

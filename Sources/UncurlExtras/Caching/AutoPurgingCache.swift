@@ -18,22 +18,13 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// A value with its cost and the number of its last use; each use has its own number.
     private typealias Entry = (value: Value, cost: Int, used: UInt64)
 
-    private struct State {
-        var entries: [Key: Entry] = [:]
-        var usage = 0
-        var moment: UInt64 = 0
-
-        mutating func tick() -> UInt64 {
-            moment += 1
-            return moment
-        }
-    }
+    private typealias State = (entries: [Key: Entry], usage: Int, uses: UInt64)
 
     /// The highest total cost of all values.
     public let capacity: Int
     /// The highest total cost after a purge.
     public let preferredAfterPurge: Int
-    private let state = Mutex(State())
+    private let state = Mutex<State>(([:], 0, 0))
     private let cost: @Sendable (Value) -> Int
     private let admits: @Sendable (Key, Value) -> Bool
 
@@ -77,7 +68,8 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
         // Releasing a value may run the program's code.
         let gone = state.withLock { state -> [Entry] in
-            var gone = [state.entries.updateValue((value, cost, state.tick()), forKey: key)]
+            state.uses += 1
+            var gone = [state.entries.updateValue((value, cost, state.uses), forKey: key)]
                 .compactMap(\.self)
             for entry in gone { state.usage -= entry.cost }
             state.usage += cost
@@ -92,7 +84,8 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     public func value(for key: Key) -> Value? {
         state.withLock { state in
             guard var entry = state.entries[key] else { return nil }
-            entry.used = state.tick()
+            state.uses += 1
+            entry.used = state.uses
             state.entries[key] = entry
             return entry.value
         }

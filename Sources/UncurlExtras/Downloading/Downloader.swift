@@ -125,7 +125,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     public func download(_ request: URLRequest, key: String? = nil, completion: @escaping Completion) -> Receipt? {
         guard request.url != nil else {
             let words = "The request has no URL."
-            answer([completion], .failure(URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: words])))
+            answer([completion], .failure(URLError(.badURL, words: words)))
             return nil
         }
         let name = name(request, key)
@@ -192,7 +192,7 @@ public final class Downloader<Value: Sendable>: Sendable {
         task?.cancel()
         guard let handler else { return }
         let words = "This download was cancelled by its receipt."
-        answer([handler.completion], .failure(URLError(.cancelled, userInfo: [NSLocalizedDescriptionKey: words])))
+        answer([handler.completion], .failure(URLError(.cancelled, words: words)))
     }
 
     // MARK: Loading
@@ -320,17 +320,17 @@ extension URLSessionConfiguration {
 
 /// Decides whether two requests of a ``Downloader`` are equal.
 public struct DownloadKey: Hashable, Sendable {
-    private enum Identity: Hashable {
-        case given(String)
-        case request(method: String, url: String, fields: [String: String])
-        /// A request that is never merged.
-        case unique(UInt64)
-    }
-
-    private let identity: Identity
+    /// The key that the program has given.
+    private var given: String?
+    /// The method, the URL and the fields of a request that has no such key.
+    private var method = ""
+    private var url = ""
+    private var fields: [String: String] = [:]
+    /// The number of a request that is never merged.
+    private var number: UInt64?
     /// True for a request for a fresh answer: it does not join a load that may return a stored one. False for a request
     /// that must not use the network: it fails where another request loads, so the two are not merged. Nil for others.
-    private let isFresh: Bool?
+    private var isFresh: Bool?
 
     /// - Parameters:
     ///   - given: the key that the program has given, if any.
@@ -340,29 +340,26 @@ public struct DownloadKey: Hashable, Sendable {
             request.cachePolicy.ignoresCaches ? true : request.cachePolicy == .returnCacheDataDontLoad ? false : nil
         let method = request.httpMethod ?? "GET"
         if let given {
-            identity = .given(given)
+            self.given = given
         } else if method == "GET" || method == "HEAD", request.httpBody == nil, request.httpBodyStream == nil {
-            var kept: [String: String] = [:]
+            (self.method, url) = (method, request.url?.absoluteString ?? "")
             let wanted = fields.map { Set($0.map { $0.lowercased() }) }
             for (name, value) in request.allHTTPHeaderFields ?? [:] {
                 let name = name.lowercased()
-                if wanted?.contains(name) ?? true { kept[name] = value }
+                if wanted?.contains(name) ?? true { self.fields[name] = value }
             }
-            identity = .request(method: method, url: request.url?.absoluteString ?? "", fields: kept)
         } else {
-            identity = .unique(number)
+            self.number = number
         }
     }
 
     /// The key of the cached value. It is the same whether or not the request asked for a fresh answer. Nil for a
     /// request that is never merged: no other request could find its value.
     var cacheKey: DownloadKey? {
-        if case .unique = identity { nil } else { DownloadKey(identity) }
-    }
-
-    private init(_ identity: Identity) {
-        self.identity = identity
-        isFresh = nil
+        guard number == nil else { return nil }
+        var key = self
+        key.isFresh = nil
+        return key
     }
 }
 

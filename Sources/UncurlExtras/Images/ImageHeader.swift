@@ -32,7 +32,7 @@ public struct ImageHeader: Sendable, Hashable {
         switch format {
         case .png: self = try Self.png(octets)
         case .jpeg: self = try Self.jpeg(octets)
-        case .gif: self = try ImageHeader(.gif, width: octets.little16(at: 6), height: octets.little16(at: 8))
+        case .gif: self = try ImageHeader(.gif, width: octets.little(2, at: 6), height: octets.little(2, at: 8))
         case .tiff: self = try Self.tiff(octets)
         case .ico: self = try Self.ico(octets)
         case .bmp: self = try Self.bmp(octets)
@@ -53,7 +53,7 @@ public struct ImageHeader: Sendable, Hashable {
     /// PNG §11.2.2: the first chunk is IHDR, which begins with the width and the height.
     private static func png(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         guard try octets.holds("IHDR", at: 12) else { throw .corrupt(.png, "its first chunk is not IHDR") }
-        return try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
+        return try ImageHeader(.png, width: octets.big(4, at: 16), height: octets.big(4, at: 20))
     }
 
     /// ITU-T T.81 B.2: reads segments up to the first start of frame, which has the dimensions. Octets between
@@ -72,10 +72,10 @@ public struct ImageHeader: Sendable, Hashable {
             // No marker, and markers without a segment.
             case 0x00, 0x01, 0xD0...0xD8: index += 2
             case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
-                return try ImageHeader(.jpeg, width: octets.big16(at: index + 7), height: octets.big16(at: index + 5))
+                return try ImageHeader(.jpeg, width: octets.big(2, at: index + 7), height: octets.big(2, at: index + 5))
             case 0xD9, 0xDA: throw .corrupt(.jpeg, "no frame")
             default:
-                let length = try octets.big16(at: index + 2)
+                let length = try octets.big(2, at: index + 2)
                 guard length >= 2 else { throw .corrupt(.jpeg, "a segment of \(length) octets") }
                 index += 2 + length
             }
@@ -85,21 +85,17 @@ public struct ImageHeader: Sendable, Hashable {
     /// TIFF 6.0 §2: entries 256 and 257 of the first directory.
     private static func tiff(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         let isLittle = try octets.octet(at: 0) == 0x49
-        let directory = try isLittle ? octets.little32(at: 4) : octets.big32(at: 4)
-        let count = try isLittle ? octets.little16(at: directory) : octets.big16(at: directory)
+        func number(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
+            try isLittle ? octets.little(count, at: place) : octets.big(count, at: place)
+        }
+        let directory = try number(4, at: 4)
         var sizes: [Int: Int] = [:]
-        for entry in 0..<count {
+        for entry in 0..<(try number(2, at: directory)) {
             let place = directory + 2 + entry * 12
-            let tag = try isLittle ? octets.little16(at: place) : octets.big16(at: place)
+            let tag = try number(2, at: place)
             guard tag == 256 || tag == 257 else { continue }
             // SHORT or LONG, left-justified in the field.
-            let isShort = try (isLittle ? octets.little16(at: place + 2) : octets.big16(at: place + 2)) == 3
-            sizes[tag] =
-                if isShort {
-                    try isLittle ? octets.little16(at: place + 8) : octets.big16(at: place + 8)
-                } else {
-                    try isLittle ? octets.little32(at: place + 8) : octets.big32(at: place + 8)
-                }
+            sizes[tag] = try number(number(2, at: place + 2) == 3 ? 2 : 4, at: place + 8)
         }
         guard let width = sizes[256], let height = sizes[257] else { throw .corrupt(.tiff, "no size") }
         return try ImageHeader(.tiff, width: width, height: height)
@@ -108,7 +104,7 @@ public struct ImageHeader: Sendable, Hashable {
     /// The largest image in the file. A size of 0 means 256.
     private static func ico(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         var best = (width: 0, height: 0)
-        for entry in 0..<(try octets.little16(at: 4)) {
+        for entry in 0..<(try octets.little(2, at: 4)) {
             let width = Int(try octets.octet(at: 6 + entry * 16))
             let height = Int(try octets.octet(at: 7 + entry * 16))
             let size = (width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
@@ -119,30 +115,30 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// A negative height means that the rows are stored from the top.
     private static func bmp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
-        if try octets.little32(at: 14) == 12 {
-            return try ImageHeader(.bmp, width: octets.little16(at: 18), height: octets.little16(at: 20))
+        if try octets.little(4, at: 14) == 12 {
+            return try ImageHeader(.bmp, width: octets.little(2, at: 18), height: octets.little(2, at: 20))
         }
-        let width = Int32(truncatingIfNeeded: try octets.little32(at: 18))
-        let height = Int32(truncatingIfNeeded: try octets.little32(at: 22))
+        let width = Int32(truncatingIfNeeded: try octets.little(4, at: 18))
+        let height = Int32(truncatingIfNeeded: try octets.little(4, at: 22))
         return try ImageHeader(.bmp, width: Int(width), height: Int(height.magnitude))
     }
 
     /// RFC 9649 §2.5 to §2.7: the first chunk is one of three kinds.
     private static func webp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
         if try octets.holds("VP8X", at: 12) {
-            return try ImageHeader(.webp, width: octets.little24(at: 24) + 1, height: octets.little24(at: 27) + 1)
+            return try ImageHeader(.webp, width: octets.little(3, at: 24) + 1, height: octets.little(3, at: 27) + 1)
         }
         if try octets.holds("VP8L", at: 12) {
             guard try octets.octet(at: 20) == 0x2F else { throw .corrupt(.webp, "no lossless signature") }
-            let bits = try octets.little32(at: 21)
+            let bits = try octets.little(4, at: 21)
             return try ImageHeader(.webp, width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
         }
         // RFC 6386 §9.1: a key frame's start code, then both dimensions, each with two bits of scaling above.
-        guard try octets.holds("VP8 ", at: 12), try octets.big24(at: 23) == 0x9D012A else {
+        guard try octets.holds("VP8 ", at: 12), try octets.big(3, at: 23) == 0x9D012A else {
             throw .corrupt(.webp, "no key frame")
         }
-        let width = try octets.little16(at: 26) & 0x3FFF
-        return try ImageHeader(.webp, width: width, height: octets.little16(at: 28) & 0x3FFF)
+        let width = try octets.little(2, at: 26) & 0x3FFF
+        return try ImageHeader(.webp, width: width, height: octets.little(2, at: 28) & 0x3FFF)
     }
 }
 
@@ -163,13 +159,6 @@ struct ImageOctets {
         return data[data.startIndex + place]
     }
 
-    func big16(at place: Int) throws(ImageFailure) -> Int { try big(2, at: place) }
-    func big24(at place: Int) throws(ImageFailure) -> Int { try big(3, at: place) }
-    func big32(at place: Int) throws(ImageFailure) -> Int { try big(4, at: place) }
-    func little16(at place: Int) throws(ImageFailure) -> Int { try little(2, at: place) }
-    func little24(at place: Int) throws(ImageFailure) -> Int { try little(3, at: place) }
-    func little32(at place: Int) throws(ImageFailure) -> Int { try little(4, at: place) }
-
     func holds(_ word: StaticString, at place: Int) throws(ImageFailure) -> Bool {
         for (index, letter) in word.description.utf8.enumerated() {
             guard try octet(at: place + index) == letter else { return false }
@@ -177,13 +166,13 @@ struct ImageOctets {
         return true
     }
 
-    private func big(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
+    func big(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
         var value = 0
         for index in 0..<count { value = value << 8 | Int(try octet(at: place + index)) }
         return value
     }
 
-    private func little(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
+    func little(_ count: Int, at place: Int) throws(ImageFailure) -> Int {
         var value = 0
         for index in (0..<count).reversed() { value = value << 8 | Int(try octet(at: place + index)) }
         return value

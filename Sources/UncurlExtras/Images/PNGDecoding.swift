@@ -43,7 +43,7 @@ struct PNGChunks {
 
         /// Whether all octets of a chunk are there, or it is one of pixels.
         static func isWhole(at place: Int, _ octets: ImageOctets, _ data: Data) -> Bool {
-            guard let isPixels = try? octets.holds("IDAT", at: place + 4), let length = try? octets.big32(at: place)
+            guard let isPixels = try? octets.holds("IDAT", at: place + 4), let length = try? octets.big(4, at: place)
             else { return false }
             return isPixels || length <= data.count - place - 12
         }
@@ -51,10 +51,10 @@ struct PNGChunks {
         var end: Int { content.upperBound + 4 }
 
         init(at place: Int, _ octets: ImageOctets, _ data: Data) throws(ImageFailure) {
-            let length = try octets.big32(at: place)
+            let length = try octets.big(4, at: place)
             guard length <= Int(Int32.max) else { throw .corrupt(.png, "a chunk of \(length) octets") }
             content = place + 8..<place + 8 + length
-            let expected = try octets.big32(at: content.upperBound)
+            let expected = try octets.big(4, at: content.upperBound)
             let start = data.startIndex
             let covered = data[start + place + 4..<start + content.upperBound]
             type = String(decoding: covered.prefix(4), as: UTF8.self)
@@ -110,7 +110,7 @@ struct PNGChunks {
 
     /// Reads IHDR (§11.2.2).
     private static func header(_ octets: ImageOctets) throws(ImageFailure) -> Header {
-        let size = try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
+        let size = try ImageHeader(.png, width: octets.big(4, at: 16), height: octets.big(4, at: 20))
         // Sizes are 31-bit numbers in four octets (§7.1).
         guard max(size.width, size.height) <= Int(Int32.max) else { throw .corrupt(.png, "a size beyond 31 bits") }
         let depth = Int(try octets.octet(at: 24))

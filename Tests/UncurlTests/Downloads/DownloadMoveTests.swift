@@ -25,14 +25,8 @@ struct DownloadMoveTests {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
         let task = session.downloadTask(with: URL(string: "http://example.com/")!)
-        let move = DownloadMove(
-            core: ManagerCore(settings, resourceLimit: 60),
-            session: session,
-            task: task,
-            own: nil,
-            destination: nil
-        )
-        switch move.move(file, to: place, options) {
+        let delegate = DownloadTaskDelegate(ManagerCore(settings, resourceLimit: 60))
+        switch delegate.move(file, of: task, to: place, options) {
         case .placed(let place), .left(let place): return place
         case .stranded(let error): throw error
         case .refused(let failure): throw .validation(failure)

@@ -139,7 +139,8 @@ struct OperationPauseTests {
         }
         operation.start()
         let outcome = TaskOutcome(task: task, response: nil, data: Data(), file: nil, error: nil, metrics: nil)
-        operation.ended(outcome, manager.delegate(for: TaskPlan(kind: .data)), manager.session)
+        let delegate = manager.delegate(for: TaskPlan(kind: .data), operation.control.watchers)
+        operation.ended(outcome, delegate, manager.session)
         guard case .paused = operation.facts.withLock({ $0.state }) else {
             Issue.record("it has begun")
             return

@@ -56,12 +56,12 @@ struct RequestDefaultsTests {
         ]
     )
     func userAgent(program: String, version: String, expected: String) {
-        #expect(UserAgent.value(program: program, version: version) == expected)
+        #expect(RequestDefaults.userAgent(program: program, version: version) == expected)
     }
 
     @Test("this program's User-Agent says nothing of the machine", .rows("Q3"))
     func userAgentOfThisProgram() {
-        #expect(UserAgent.ofThisProgram.utf8.allSatisfy { $0.isTokenOctet || $0 == UInt8(ascii: "/") })
+        #expect(RequestDefaults.userAgent.utf8.allSatisfy { $0.isTokenOctet || $0 == UInt8(ascii: "/") })
     }
 
     @Test("fields are set, read, removed and listed whatever the case of their names", .rows("Q4"))

@@ -1,56 +1,73 @@
 public import URLLoading
 
 /// Cuts content that comes in pieces into frames, such as lines or events.
-protocol StreamFramer {
+public protocol ContentFramer: Sendable {
+    /// A line, an event, or another part of the content.
     associatedtype Frame
 
     /// Appends to `frames` the frames that this piece completes. The type is `Data`: with a generic collection, each
     /// octet would cost a call.
-    mutating func cut(_ piece: Data, into frames: inout [Frame]) throws(StreamFailure)
+    mutating func take(_ piece: Data, into frames: inout [Frame]) throws(StreamFailure)
 
     /// Called at the end of the content. Returns the frame that the end completes, if any.
     mutating func finish() throws(StreamFailure) -> Frame?
 }
 
-extension LineSplitter: StreamFramer {
-    mutating func cut(_ piece: Data, into lines: inout [[UInt8]]) throws(StreamFailure) {
-        try take(piece, into: &lines)
-    }
+extension ContentFramer {
+    /// An unfinished frame is dropped at the end of the content.
+    public mutating func finish() throws(StreamFailure) -> Frame? { nil }
 }
 
-extension ServerSentEventParser: StreamFramer {
-    mutating func cut(_ piece: Data, into events: inout [ServerSentEvent]) throws(StreamFailure) {
-        try take(piece, into: &events)
+/// Values made of the frames of content that comes in pieces. The frames before one that is too long are still
+/// returned. After the end and after a frame that is too long, there are no values.
+public struct FrameSequence<Base: AsyncSequence, Framer: ContentFramer, Element>: AsyncSequence
+where Base.Element == Data {
+    fileprivate let base: Base
+    fileprivate let framer: Framer
+    /// Makes the value of a frame and of its number, counted from 1. Nil skips the frame.
+    fileprivate let make: @Sendable (Framer.Frame, Int) throws -> Element?
+
+    init(base: Base, framer: Framer, make: @escaping @Sendable (Framer.Frame, Int) throws -> Element?) {
+        (self.base, self.framer, self.make) = (base, framer, make)
     }
 
-    /// An event without the empty line after it is dropped at the end of the content.
-    mutating func finish() throws(StreamFailure) -> ServerSentEvent? { nil }
-}
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-/// Returns frames one by one. The frames before one that is too long are still returned. After the end and after an
-/// error there are no frames.
-struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Base.Element == Data {
-    private var base: Base
-    private var framer: Framer
-    private var frames = FrameBacklog<Framer.Frame>()
-    private var isOver = false
+    /// Reads the content and cuts it, one value after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var base: Base.AsyncIterator
+        private var framer: Framer
+        private let make: @Sendable (Framer.Frame, Int) throws -> Element?
+        private var frames = FrameBacklog<Framer.Frame>()
+        private var number = 0
+        private var isOver = false
 
-    init(_ base: Base, _ framer: Framer) {
-        self.base = base
-        self.framer = framer
-    }
+        fileprivate init(_ sequence: FrameSequence) {
+            (base, framer, make) = (sequence.base.makeAsyncIterator(), sequence.framer, sequence.make)
+        }
 
-    mutating func next() async throws -> Framer.Frame? {
-        while true {
-            if let frame = try frames.next() { return frame }
-            if isOver { return nil }
-            // No frame follows an error.
-            isOver = true
-            guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
-            isOver = !frames.fill { frames throws(StreamFailure) in try framer.cut(data, into: &frames) }
+        public mutating func next() async throws -> Element? {
+            while let frame = try await frame() {
+                number += 1
+                if let element = try make(frame, number) { return element }
+            }
+            return nil
+        }
+
+        private mutating func frame() async throws -> Framer.Frame? {
+            while true {
+                if let frame = try frames.next() { return frame }
+                if isOver { return nil }
+                // No frame follows an error.
+                isOver = true
+                guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
+                isOver = !frames.fill { frames throws(StreamFailure) in try framer.take(data, into: &frames) }
+            }
         }
     }
 }
+
+extension FrameSequence: Sendable where Base: Sendable {}
 
 /// The frames of one piece of content, returned one by one, then the error that ended it, if any.
 struct FrameBacklog<Value> {

@@ -67,9 +67,9 @@ public final class TransferControl: Sendable {
 
     private func tellReaders(of task: URLSessionTask) {
         let (upload, download) = reins.withLock { ($0.uploadReaders, $0.downloadReaders) }
-        guard upload != nil || download != nil, let teller = task.delegate as? any ProgressTeller else { return }
-        if let upload { teller.tell(uploadTo: upload) }
-        if let download { teller.tell(downloadTo: download) }
+        guard upload != nil || download != nil, let delegate = task.delegate as? TaskDelegate else { return }
+        if let upload { delegate.tell(uploadTo: upload) }
+        if let download { delegate.tell(downloadTo: download) }
     }
 
     /// Records the progress of a segmented download. A smaller value than before is ignored.
@@ -236,8 +236,7 @@ public final class TransferControl: Sendable {
     /// The failure to report: a timeout instead of a cancellation where the deadline cancelled the request.
     func reason(for error: UncurlError) -> UncurlError {
         guard error.isCancelled, reins.withLock({ $0.isLate }) else { return error }
-        let words = [NSLocalizedDescriptionKey: "The request did not end by its deadline."]
-        return .transport(URLError(.timedOut, userInfo: words))
+        return .transport(URLError(.timedOut, words: "The request did not end by its deadline."))
     }
 
     /// Returns when the transfer has been resumed or cancelled; at once if it is not suspended.
@@ -346,8 +345,7 @@ public final class TransferControl: Sendable {
     func endLateStep(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let step = reins.withLock { $0.step }
         guard let step, let deadline = step.deadline, deadline <= now else { return step?.deadline }
-        let words = [NSLocalizedDescriptionKey: "An interceptor has not answered within the session's limit."]
-        step.end(URLError(.timedOut, userInfo: words))
+        step.end(URLError(.timedOut, words: "An interceptor has not answered within the session's limit."))
         return nil
     }
 
