@@ -15,7 +15,7 @@ extension Reader {
         ),
         Reader(
             "http-url",
-            of: "UncurlEngine/Origins/HTTPURL",
+            of: "UncurlSemantics/URLs/HTTPURL",
             text: { text in
                 do throws(HTTPURL.Problem) {
                     let written = try HTTPURL(text).description

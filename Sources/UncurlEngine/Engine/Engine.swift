@@ -1,6 +1,6 @@
 internal import UncurlHTTP1
 public import UncurlReactor
-internal import UncurlSemantics
+package import UncurlSemantics
 internal import UncurlTLS
 
 /// Sends requests and reports the responses to delegates: connections, pool, deadlines, retries. It knows nothing of

@@ -19,7 +19,7 @@ struct UserCookies: Sendable {
         for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
             // A given cookie counts as sent over https: a Secure one is kept, and sent over https alone.
             let name = cookie.host ?? host
-            let isNamed = if case .name? = try? URLHost(name) { true } else { false }
+            let isNamed = (try? URLHost(name))?.isAddress == false
             let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
             store(Array(cookie.line.utf8)[...], from: scope, now: now)
         }

@@ -62,7 +62,7 @@ struct RequestFactory: Sendable {
     private let names: RequestNames
 
     init(_ plan: RunPlan, embedded: SocketAddress?) throws(EngineError) {
-        origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
+        origin = plan.origin ?? Origin(host: .localhost)
         host = plan.options.request.host
         isProxied = plan.options.proxy != nil
         // A proxy gets the origin as the destination: for another one it would need a tunnel.
@@ -134,7 +134,7 @@ struct RequestFactory: Sendable {
         _ slots: TemplateSlots
     ) throws(LoadTestError) -> PlannedRequest {
         let isOwn = draft.url.hasPrefix("/")
-        let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
+        let text = isOwn ? "\(origin)\(draft.url)" : draft.url
         let url = try TargetURL(text)
         guard !url.isSecure || security.target != nil else {
             throw .notReadyForTLS(url: draft.url)
