@@ -107,7 +107,16 @@ public struct AnswerMachine: ~Copyable, Sendable {
         now: Int64
     ) -> Step {
         beginUncached()
-        switch rules.decide(method, fields, mode, found, now) {
+        let decision = CacheRule.decide(
+            method: method,
+            request: fields,
+            mode: mode,
+            stored: found,
+            now: now,
+            usesHeuristics: rules.usesHeuristicFreshness,
+            vary: VaryRule(rules.secrets)
+        )
+        switch decision {
         case .load(let mayServeStale):
             if let found, mayServeStale {
                 stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
@@ -447,25 +456,6 @@ extension AnswerMachine {
             self.redirects = redirects
             self.read = read
         }
-
-        /// The cache's decision about a request, by these rules.
-        func decide(
-            _ method: String,
-            _ fields: HTTPFields,
-            _ mode: CacheMode,
-            _ stored: StoredExchange?,
-            _ now: Int64
-        ) -> CacheDecision {
-            CacheRule.decide(
-                method: method,
-                request: fields,
-                mode: mode,
-                stored: stored,
-                now: now,
-                usesHeuristics: usesHeuristicFreshness,
-                vary: VaryRule(secrets)
-            )
-        }
     }
 
     /// The meaning of a head: the step to take; the space of credentials that the request carried and the answer has
@@ -477,20 +467,13 @@ extension AnswerMachine {
 public struct ChallengeProgress: Sendable {
     /// Answers challenges for the next request; nil if nothing was asked, or the answer has been accepted.
     public internal(set) var authorizer: Authorizer? {
-        get {
-            guard case .authorizer(let authorizer) = answer else { return nil }
-            return authorizer
-        }
-        set { answer = newValue.map { .authorizer($0) } ?? .none }
+        get { held.first }
+        set { held = newValue.map { [$0] } ?? [] }
     }
     /// Whether there is an ``authorizer``. Asking this does not copy it.
-    public var hasAuthorizer: Bool { if case .authorizer = answer { true } else { false } }
-    /// The authorizer is kept apart: most requests are never challenged, and an authorizer is large.
-    private indirect enum Answer {
-        case none
-        case authorizer(Authorizer)
-    }
-    private var answer = Answer.none
+    public var hasAuthorizer: Bool { !held.isEmpty }
+    /// The authorizer, or nothing. It is kept apart: most requests are never challenged, and an authorizer is large.
+    private var held: [Authorizer] = []
     /// The questions of the current challenge that have not been asked yet.
     var questions: [ChallengeQuestion] = []
     /// How many answers to this request were refused, by space.
