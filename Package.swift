@@ -76,10 +76,15 @@ struct Room {
 
 /// What users take, and the rooms below it, from the bottom up.
 let rooms = [
-    // Hexadecimal digits, Base64, percent-encoding and JSON, for all.
-    Room(name: "UncurlText", tests: "TestSupport", pages: "README.md"),
+    // Hexadecimal digits, Base64, percent-encoding, addresses and JSON, for all.
+    Room(name: "UncurlText", needs: "CUncurlLinux", tests: "TestSupport", pages: "README.md"),
     Room(name: "UncurlHTTP1", tests: "TestSupport", pages: "README.md"),
-    Room(name: "UncurlReactor", needs: "CUncurlLinux", tests: "CUncurlLinux TestSupport", pages: "README.md"),
+    Room(
+        name: "UncurlReactor",
+        needs: "UncurlText CUncurlLinux",
+        tests: "CUncurlLinux TestSupport",
+        pages: "README.md"
+    ),
     Room(
         name: "UncurlTLS",
         needs: "CUncurlOpenSSL UncurlText",
@@ -152,8 +157,8 @@ let rooms = [
     Room(
         name: "fetch",
         kind: .program,
-        needs: "UncurlEngine UncurlHTTP1 UncurlReactor UncurlTLS",
-        tests: "UncurlTLS UncurlTestServer TestSupport"
+        needs: "UncurlEngine UncurlSemantics UncurlHTTP1 UncurlReactor UncurlTLS",
+        tests: "UncurlSemantics UncurlTLS UncurlTestServer TestSupport"
     ),
     Room(
         name: "UncurlLoad",
@@ -167,13 +172,13 @@ let rooms = [
     ),
     Room(
         name: "UncurlLoadReports",
-        needs: "UncurlLoad UncurlEngine UncurlHTTP1 UncurlTLS UncurlReactor CUncurlLinux UncurlText",
+        needs: "UncurlLoad UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor CUncurlLinux UncurlText",
         tests: "UncurlLoad LoadTestSupport UncurlHTTP1 UncurlText UncurlReactor CUncurlLinux TestSupport",
         records: "Recorded"
     ),
     Room(
         name: "UncurlLocust",
-        needs: "UncurlLoad UncurlEngine UncurlTLS UncurlReactor CUncurlLinux",
+        needs: "UncurlLoad UncurlEngine UncurlSemantics UncurlTLS UncurlReactor CUncurlLinux",
         tests: "UncurlLoad TestSupport",
         pages: "README.md"
     ),
@@ -185,7 +190,7 @@ let rooms = [
             UncurlTestServer UncurlReactor CUncurlLinux ArgumentParser
             """,
         tests: """
-            UncurlLoad UncurlLoadReports UncurlLocust LoadTestSupport UncurlEngine UncurlHTTP1 UncurlTLS UncurlText \
+            UncurlLoad UncurlLoadReports UncurlLocust LoadTestSupport UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlText \
             UncurlReactor UncurlTestServer TestSupport
             """,
         pages: "README.md REPORTS.md SCENARIOS.md SWARMS.md Dockerfile grafana-dashboard.json"

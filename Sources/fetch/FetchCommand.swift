@@ -2,6 +2,7 @@ import Glibc
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 
 /// The smallest useful program on the engine, without Foundation and without a package: a loop on the main thread, an
 /// engine on it, and a delegate.

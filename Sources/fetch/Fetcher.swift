@@ -1,6 +1,7 @@
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 
 /// Fetches one URL after the other on a loop, so that a transfer's times are its own and the next one may find its

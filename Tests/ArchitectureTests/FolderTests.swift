@@ -108,33 +108,31 @@ struct FolderTests {
         ],
         "UncurlEngine": [
             // What is asked for, and by which way.
-            "": [],
             "Decoding": [],
             "Rates": [],
-            "Errors": ["", "Decoding"],
+            "Errors": ["Decoding"],
             "Bodies": ["Errors"],
-            "Origins": ["", "Errors"],
-            "Proxies": ["", "Errors", "Origins"],
-            "Routing": ["Origins", "Proxies"],
-            "Requests": ["Bodies", "Decoding", "Errors", "Origins", "Proxies", "Rates", "Routing"],
+            "Proxies": ["Errors"],
+            "Routing": ["Proxies"],
+            "Requests": ["Bodies", "Decoding", "Errors", "Proxies", "Rates", "Routing"],
             // How a connection is found, opened and held.
             "Pool": ["Routing"],
-            "Settings": ["Origins", "Pool", "Proxies", "Requests", "Routing"],
+            "Settings": ["Pool", "Proxies", "Requests", "Routing"],
             "Transport": [],
-            "Security": ["Origins", "Proxies", "Routing", "Settings", "Transport"],
-            "Reports": ["Errors", "Origins", "Pool", "Proxies"],
+            "Security": ["Proxies", "Routing", "Settings", "Transport"],
+            "Reports": ["Errors", "Pool", "Proxies"],
             "Upgrades": ["Errors", "Reports", "Transport"],
             "Connecting": [
-                "Errors", "Origins", "Pool", "Proxies", "Reports", "Routing", "Security", "Transport", "Upgrades",
+                "Errors", "Pool", "Proxies", "Reports", "Routing", "Security", "Transport", "Upgrades",
             ],
             "Connections": ["Requests", "Settings"],
             // What becomes of a request.
             "Exchanges": ["Bodies", "Decoding", "Errors", "Pool", "Rates", "Reports", "Requests", "Upgrades"],
             "Engine": [
-                "Bodies", "Connecting", "Connections", "Decoding", "Errors", "Exchanges", "Origins", "Pool", "Proxies",
+                "Bodies", "Connecting", "Connections", "Decoding", "Errors", "Exchanges", "Pool", "Proxies",
                 "Rates", "Reports", "Requests", "Routing", "Security", "Settings", "Transport", "Upgrades",
             ],
-            "WebSocket": ["Errors", "Origins", "Requests", "Upgrades"],
+            "WebSocket": ["Errors", "Requests", "Upgrades"],
         ],
         "UncurlReactor": [
             // What the operating system offers, and what time it is.

@@ -30,10 +30,10 @@ struct WalkTests {
         """,
         "UncurlEngine": """
         Connection ConnectionMachine ConnectionPool ConnectionSending Engine EngineRequest Exchange
-        ExchangeReport HTTPURL Link Route
+        ExchangeReport Link Route
         """,
         "UncurlSemantics": """
-        AnswerMachine AuthorizationMemory CacheStorage ChallengeQuestion CookieJar RedirectRule
+        AnswerMachine AuthorizationMemory CacheStorage ChallengeQuestion CookieJar HTTPURL RedirectRule
         """,
         "UncurlReactor": """
         EventLoop Poller Socket SystemCall
@@ -115,7 +115,7 @@ struct WalkTests {
                 Connection
                 """,
                 "UncurlSemantics": """
-                AnswerMachine RedirectRule WebURL
+                AnswerMachine RedirectRule URIReference
                 """,
                 "URLLoading": """
                 Answer Attempt CallbackQueue Course Delivery HeldLoad RequestLoader TaskEvent TaskLoader

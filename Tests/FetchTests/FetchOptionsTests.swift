@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UncurlEngine
+import UncurlSemantics
 
 @testable import fetch
 

@@ -1,6 +1,7 @@
 import CertificateTestSupport
 import Testing
 import UncurlEngine
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

@@ -53,7 +53,7 @@ struct ChaosTests {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = 8
         configuration.exchangesPerConnection = 1
-        configuration.closing = .rst
+        configuration.closesAbruptly = true
         let engine = try EngineHarness(configuration)
         let origin = try origin(server.port)
         let result = await engine.swarm(2_000, parallel: 16) {

@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 @testable import UncurlEngine

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 @testable import UncurlEngine

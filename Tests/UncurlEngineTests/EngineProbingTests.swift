@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 
@@ -54,7 +55,7 @@ struct EngineProbingTests {
         let record = try await probe(try engine(), request(plain.port, .http)).get()
         #expect(record.security == nil && plain.connectionsAccepted == 1)
         let server = try server()
-        let reset = try await probe(try engine { $0.closing = .rst }, request(server.port)).get()
+        let reset = try await probe(try engine { $0.closesAbruptly = true }, request(server.port)).get()
         #expect(reset.security?.isResumed == false)
     }
 

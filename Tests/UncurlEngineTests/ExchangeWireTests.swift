@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 @testable import UncurlEngine
@@ -211,7 +212,7 @@ struct ExchangeWireTests {
             #expect(throws: EngineError.self) { try EngineRequest(origin: origin(1), target: target) }
         }
         for host in ["", "a b", "a/b", "user@host", "a\r\nb", "[::1", "::g", "a%2fb", "h\u{10A}st"] {
-            #expect(throws: EngineError.self) { try Origin(host: host) }
+            #expect(throws: URLHost.Problem.self) { try Origin(host: host) }
         }
     }
 

@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

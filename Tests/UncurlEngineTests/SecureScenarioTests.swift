@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

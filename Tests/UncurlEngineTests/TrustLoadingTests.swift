@@ -3,6 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 import UncurlHTTP1
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

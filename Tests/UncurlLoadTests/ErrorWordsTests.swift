@@ -3,6 +3,7 @@ import UncurlEngine
 import UncurlHTTP1
 import UncurlLoad
 import UncurlReactor
+import UncurlSemantics
 
 /// One of each case of the room's errors, with a part of what it must say.
 @Suite("Words of errors")

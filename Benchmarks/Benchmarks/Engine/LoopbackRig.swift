@@ -3,6 +3,7 @@ import Dispatch
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 /// The test server on one loop, an engine on another, and a closed loop of requests between them.

@@ -3,6 +3,7 @@ import Foundation
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 
 /// Opens connections to one URL, lets each carry one exchange, parks them all, and prints what they cost in memory that
 /// belongs to this process alone: `IdleConnections URL COUNT`.

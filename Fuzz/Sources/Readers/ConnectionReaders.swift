@@ -15,7 +15,7 @@ extension Reader {
         ),
         Reader(
             "http-url",
-            of: "UncurlEngine/Origins/HTTPURL",
+            of: "UncurlSemantics/URLs/HTTPURL",
             text: { text in
                 do throws(HTTPURL.Problem) {
                     let written = try HTTPURL(text).description
@@ -59,7 +59,8 @@ extension Reader {
         for piece in pieces(of: octets.dropFirst(), first) {
             var offset = 0
             while offset < piece.count {
-                guard let step = try? proxy.receive(piece.span, from: &offset), step != .open else { return }
+                do { _ = try proxy.receive(piece.span, from: &offset) } catch { return }
+                guard !proxy.isOpen else { return }
                 require(offset <= piece.count, "no more is taken than there is")
             }
         }

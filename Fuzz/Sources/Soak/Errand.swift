@@ -1,5 +1,6 @@
 import UncurlEngine
 import UncurlHTTP1
+import UncurlSemantics
 
 /// A request and what may become of it.
 struct Errand: Sendable {

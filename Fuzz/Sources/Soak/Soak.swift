@@ -2,6 +2,7 @@ import Foundation
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 
 /// `Soak SECONDS [CONNECTIONS]`: every fault by the dice at ten thousand connections.

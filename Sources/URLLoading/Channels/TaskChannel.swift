@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlWebSocket
 
 /// A call that the program has made on a stream task or a WebSocket task, for the task's load to fulfil.
@@ -265,10 +266,10 @@ struct StreamPlace: Sendable {
         guard let number = UInt16(exactly: port), number > 0 else {
             throw ErrorTranslation.urlError(.badURL, nil, "there is no port \(port)")
         }
-        do throws(EngineError) {
+        do throws(URLHost.Problem) {
             return try Origin(scheme: .http, host: host, port: number)
         } catch {
-            throw ErrorTranslation.error(error, nil)
+            throw ErrorTranslation.error(.invalidRequest(.host(host, error)), nil)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// A handshake's question to the program: about the server's certificate, or for a client certificate. The session's

@@ -53,7 +53,7 @@ struct RequestBuilder {
     /// - Parameter other: a place that is probably of the same origin.
     static func place(_ url: URL, near other: HTTPURL? = nil) throws(URLError) -> HTTPURL {
         do throws(HTTPURL.Problem) {
-            return try URLText.http(url, near: other)
+            return try HTTPURL(mending: url.absoluteString, near: other)
         } catch {
             throw ErrorTranslation.urlError(RequestBuilder.code(error), url, error)
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
+internal import UncurlSemantics
 
 extension URLSessionTask {
     /// The state of a task that the loader writes and any thread may read. The task's lock guards all of it. It is

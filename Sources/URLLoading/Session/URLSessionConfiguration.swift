@@ -348,7 +348,7 @@ extension URLSessionConfiguration {
             waitsForConnectivity: waitsForConnectivity,
             triesAgain: isBackground,
             redirects: responseLimits.redirectCount,
-            reading: WebURL.read
+            reading: URIReference.read
         )
     }
 

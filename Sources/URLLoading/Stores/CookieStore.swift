@@ -384,21 +384,6 @@ extension CookieStore {
 }
 
 extension CookieScope {
-    init(_ url: HTTPURL) {
-        let isAddress =
-            switch url.host {
-            case .name: false
-            case .v4, .v6: true
-            }
-        self.init(
-            host: url.origin.host,
-            isAddress: isAddress,
-            port: url.port,
-            target: url.target,
-            isSecure: url.scheme == .https
-        )
-    }
-
     /// Makes the scope of a URL; nil for one without a host. A host that no name service would take is compared as it
     /// is.
     init?(_ url: URL) {
@@ -407,16 +392,14 @@ extension CookieScope {
         let isSecure = scheme == "https" || scheme == "wss"
         let port = url.port.flatMap { UInt16(exactly: $0) } ?? (isSecure ? 443 : 80)
         let target = url.path(percentEncoded: true)
-        let (host, isAddress) = Self.host(text)
-        self.init(host: host, isAddress: isAddress, port: port, target: target, isSecure: isSecure)
-    }
-
-    private static func host(_ text: String) -> (String, isAddress: Bool) {
-        switch try? URLHost(text) {
-        case .name(let name): (name, false)
-        case .v4, .v6: ((try? Origin(host: text))?.host ?? text, true)
-        case nil: (text.lowercased(), false)
-        }
+        let host = try? URLHost(text)
+        self.init(
+            host: host?.bare ?? text.lowercased(),
+            isAddress: host?.isAddress ?? false,
+            port: port,
+            target: target,
+            isSecure: isSecure
+        )
     }
 
     /// Whether a load of this URL is part of its document's own site. A load without a document is.

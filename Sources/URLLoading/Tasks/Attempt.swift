@@ -114,8 +114,6 @@ struct Attempt: ~Copyable {
 
     var hasOwnProxies: Bool { !ownProxies.isEmpty }
 
-    var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
-
     // MARK: The request's content
 
     /// Whether the request's content can be sent.
@@ -324,7 +322,7 @@ extension Attempt {
         )
         let asked = asked(transaction, caching)
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
-            machine.receive(head, to: asked, at: UnixTime.now, url: WebURL(transaction.url), memory: &memory)
+            machine.receive(head, to: asked, at: UnixTime.now, url: URIReference(transaction.url), memory: &memory)
         }
         keepApart(engine)
         let verdict =
@@ -359,6 +357,7 @@ extension Attempt {
     private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
         AskedRequest(
             method: request.values.httpMethod,
+            url: transaction.place,
             fields: transaction.fields,
             hasOwnAuthorization: request.values.fields?.contains(.authorization) == true,
             authorized: transaction.authorized?.space,
@@ -415,23 +414,23 @@ extension Attempt {
         let method = next.values.httpMethod
         proxyFailures = 0
         return machine.follow(
-            to: next.url.map { WebURL($0) },
-            from: request.url.map { WebURL($0) },
+            to: next.url.map { URIReference($0) },
+            from: request.url.map { URIReference($0) },
             bringsContent: bringsContent,
             becomesGet: method != request.values.httpMethod && (method == "GET" || method == "HEAD")
         )
     }
 
-    /// Returns the step after the delegate's answer to a challenge; nil for a request without a URL.
+    /// Returns the step after the delegate's answer to a challenge; nil if no request was sent.
     mutating func reply(
         _ answer: ChallengeSender.Reply,
         to question: ChallengeQuestion,
         proposing proposed: URLCredential?,
         _ engine: SessionEngine
     ) -> Step? {
-        guard let url = request.url else { return nil }
+        guard let place = transaction?.place else { return nil }
         let (reply, credential) = question.reply(answer, proposing: proposed)
-        let step = machine.reply(reply, to: question, url: WebURL(url))
+        let step = machine.reply(reply, to: question, url: place)
         if case .sendAgain = step, let credential {
             offered = (credential, question.space, isStored: credential == proposed)
             if question.side == .origin {
@@ -462,9 +461,8 @@ extension Attempt {
         var text = url.absoluteString
         guard text.withUTF8({ unsafe $0.contains(UInt8(ascii: "@")) }), let named = namedCredentials else { return }
         guard !machine.hasAuthorizer, !engine.settings.fields.contains(.authorization) else { return }
-        let web = WebURL(url)
-        guard known(for: web, engine) == nil, let authorizer = Authorizer(unasked: named, for: web) else { return }
-        authorizations.remember(authorizer, for: web)
+        guard let place = try? RequestBuilder.place(url), known(for: place, engine) == nil else { return }
+        authorizations.remember(Authorizer(unasked: named, for: place), for: place)
     }
 
     /// Returns the credential of the URL's user and password, which only the origin gets. Nil without a user, and if
@@ -504,7 +502,7 @@ extension Attempt {
         guard let transaction else { return }
         engine.keepCookies(of: response, from: transaction.scope, to: request)
         func accept(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> ProtectionSpace? {
-            let (space, url) = (transaction.authorized?.space, WebURL(transaction.url))
+            let (space, url) = (transaction.authorized?.space, transaction.place)
             return machine.switchProtocols(response.fields.list, authorized: space, url: url, memory: &memory)
         }
         keepApart(engine)
@@ -601,11 +599,11 @@ extension Attempt {
             // The first request of a resumed task asks how far the earlier task has come.
             self.request = transaction == nil ? upload.nextRequest() : request
         }
-        guard !upload.machine.isCreating, !hasLeftOrigin, let from, let to = self.request.url,
-            WebOrigin(from) != WebOrigin(to)
+        guard !upload.machine.isCreating, !hasLeftOrigin, let from = from.map({ URIReference($0) }),
+            let to = self.request.url.map({ URIReference($0) }), from.origin != to.origin
         else { return }
         // Another server does not get the session's secrets.
-        _ = machine.follow(to: WebURL(to), from: WebURL(from), bringsContent: true)
+        _ = machine.follow(to: to, from: from, bringsContent: true)
     }
 
     /// Returns the upload's next request; nil if there is no upload.

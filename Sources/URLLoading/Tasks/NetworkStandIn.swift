@@ -43,9 +43,9 @@ extension URLSessionTask {
             status: response.statusCode,
             fields: response.fields.list,
             method: request.values.httpMethod,
-            url: WebURL(url),
+            url: URIReference(url),
             secrets: SecretFields(configuration.secretHeaderFields),
-            reading: WebURL.read
+            reading: URIReference.read
         )
         return redirect.flatMap { request.following($0) }
     }

@@ -162,16 +162,15 @@ extension Attempt {
         } catch {
             throw ErrorTranslation.urlError(.userAuthenticationRequired, url, error)
         }
-        let (web, target) = (WebURL(url), place.target)
-        guard known(for: web, engine) != nil else { return nil }
-        isAuthorizedAlone = authorizations.credentials(for: web) != nil
+        guard known(for: place, engine) != nil else { return nil }
+        isAuthorizedAlone = authorizations.credentials(for: place) != nil
         return isAuthorizedAlone
-            ? authorizations.authorization(for: web, method: method, target: target, content: octets)
-            : engine.authorizations.authorization(for: web, method: method, target: target, content: octets)
+            ? authorizations.authorization(for: place, method: method, target: place.target, content: octets)
+            : engine.authorizations.authorization(for: place, method: method, target: place.target, content: octets)
     }
 
     /// Returns the user name and password that the server has accepted before; nil if the request's URL names others.
-    func known(for url: WebURL, _ engine: SessionEngine) -> Credentials? {
+    func known(for url: HTTPURL, _ engine: SessionEngine) -> Credentials? {
         let known = authorizations.credentials(for: url) ?? engine.authorizations.credentials(for: url)
         guard let known, let named = namedCredentials else { return known }
         let isSame = named.user == known.user && (request.url?.password == nil || named.password == known.password)
@@ -183,7 +182,7 @@ extension Attempt {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
         guard !authorizations.isEmpty || !engine.authorizations.isEmpty else { return nil }
-        return known(for: WebURL(url), engine)
+        return (try? RequestBuilder.place(url)).flatMap { known(for: $0, engine) }
     }
 
     // MARK: For the cache
@@ -297,7 +296,7 @@ extension Attempt {
                 engine.keepCookies(of: response, from: scope, to: request)
                 engine.settings.giveCookies(of: response, from: scope, to: request, for: task)
                 if let answer, !isAuthorizedAlone {
-                    engine.authorizations.note(response.fields.list, for: WebURL(url), in: answer.space)
+                    engine.authorizations.note(response.fields.list, for: place, in: answer.space)
                 }
             }
             engine.engine.start(made, delegate: refresh)

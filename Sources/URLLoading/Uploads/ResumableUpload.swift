@@ -38,7 +38,7 @@ final class ResumableUpload {
         machine = UploadMachine(
             draft,
             length: length < 0 ? nil : length,
-            resource: resource.map { WebURL($0) },
+            resource: resource.map { URIReference($0) },
             isPatient: isPatient
         )
     }
@@ -94,12 +94,12 @@ final class ResumableUpload {
     /// Returns a request for the resource, with those fields of the first request that are not about its content.
     private func request(
         _ method: String,
-        _ resource: WebURL,
+        _ resource: URIReference,
         _ fields: [(name: String, value: String)],
         length: Int64?
     ) -> URLRequest {
         guard let url = resource.url else { return creation }
-        let isElsewhere = creation.url.flatMap { WebOrigin($0) } != resource.origin
+        let isElsewhere = creation.url.flatMap { URIReference($0).origin } != resource.origin
         var next = URLRequest(storage: RequestStorage(creation.values))
         next.url = url
         next.httpMethod = method
@@ -133,7 +133,7 @@ final class ResumableUpload {
     ///
     /// - Returns: true if the response has said where the upload can be resumed.
     func inform(_ status: Int, _ fields: HTTPFields, to url: URL) -> Bool {
-        machine.inform(status, fields, to: WebURL(url), reading: WebURL.read)
+        machine.inform(status, fields, to: URIReference(url), reading: URIReference.read)
     }
 
     func receive(_ response: HTTPURLResponse) -> UploadStep {

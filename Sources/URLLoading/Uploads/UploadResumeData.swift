@@ -30,7 +30,7 @@ struct UploadResumeData: Sendable {
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
         guard let read = StoreRecord.value(of: Array(data), .upload, as: Self.self),
-            WebOrigin(read.resource) != nil
+            URIReference(read.resource).origin != nil
         else { return nil }
         self = read
     }

@@ -159,7 +159,7 @@ struct BaseURL: Sendable {
     /// The text of the base up to the last slash of its path. Nil where a plain reference cannot simply be appended to
     /// it.
     private let prefix: String?
-    private let origin: WebOrigin?
+    private let origin: Origin?
 
     /// Adds a slash to a path without one at its end, so that `…/v1` and `users` make `…/v1/users`.
     init(_ given: URL) {
@@ -172,7 +172,7 @@ struct BaseURL: Sendable {
         }
         self.url = url.absoluteURL
         let text = self.url.absoluteString
-        origin = WebOrigin(of: self.url)
+        origin = URIReference(text).origin
         prefix = text.hasSuffix("/") && !text.contains("?") && !text.contains("#") ? text : nil
     }
 
@@ -191,8 +191,12 @@ struct BaseURL: Sendable {
         return try Self.checked(reference, relativeTo: url)
     }
 
-    /// Whether a URL has the base's origin: its scheme, host and port (RFC 9110 §4.3.1).
-    func isOrigin(of url: URL) -> Bool { origin != nil && WebOrigin(of: url) == origin }
+    /// Whether a URL has the base's origin: its scheme, host and port (RFC 9110 §4.3.1). A WebSocket's is not that of
+    /// its handshake.
+    func isOrigin(of other: URL) -> Bool {
+        guard let origin, other.scheme?.lowercased() == url.scheme?.lowercased() else { return false }
+        return URIReference(other.absoluteString).origin == origin
+    }
 
     static func absolute(_ reference: String) throws(UncurlError) -> URL { try checked(reference, relativeTo: nil) }
 

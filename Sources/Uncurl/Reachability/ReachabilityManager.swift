@@ -3,6 +3,7 @@ internal import Synchronization
 public import URLLoading
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
 
 /// Reports whether there is a network path: to any host outside this machine's networks, or to one host.
 ///

@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlEngine
+internal import UncurlSemantics
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {

@@ -423,18 +423,16 @@ extension ConnectionSetup {
         var machine = machine
         var offset = 0
         while true {
-            let result: SOCKS5.Step
+            let message: [UInt8]?
             do throws(SOCKS5Error) {
-                result = try machine.receive(bytes, from: &offset)
+                message = try machine.receive(bytes, from: &offset)
             } catch {
                 return fail(.proxy(.socks(error)))
             }
             step = .socks(machine)
-            switch result {
-            case .needsInput: return
-            case .open: return nextStep(bytes.extracting(droppingFirst: offset))
-            case .send(let message): send(message.span)
-            }
+            if machine.isOpen { return nextStep(bytes.extracting(droppingFirst: offset)) }
+            guard let message else { return }
+            send(message.span)
             if isOver { return }
         }
     }

@@ -35,8 +35,14 @@ final class Connection: ReadinessHandler, TimerHandler {
     private(set) var reading: Reading?
     /// Whether the last read of this turn took all that the socket held.
     private var isDrained = false
-    /// What may be decoded in this turn.
-    private var share = DecodingShare()
+    /// How much a connection may decode in one turn of its loop, in bytes: some milliseconds' work. A few kilobytes may
+    /// expand to gigabytes. Without a limit, the loop would serve no other socket, fire no timer and take no cancel
+    /// until all of it is decoded. One read of ordinary text, of 256 KiB, expands to less.
+    static let mostDecoded = 4 << 20
+    /// How much of that is left in this turn.
+    private var decodable = mostDecoded
+    /// Whether content waits for the other sockets' turn.
+    private var deliversLater = false
     private var timer: TimerID?
     /// What the last exchange kept to; nil if it had no rates.
     private var throttle: RateKeeper?
@@ -104,16 +110,22 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Begins to receive in this turn. Returns false if content that was left for later is still to come first.
-    func beginReceiving() -> Bool { share.begin() }
+    func beginReceiving() -> Bool {
+        decodable = Connection.mostDecoded
+        return !deliversLater
+    }
 
     /// Counts decoded bytes. Returns whether there may be more in this turn.
-    func noteDecoded(_ count: Int) -> Bool { share.take(count) }
+    func noteDecoded(_ count: Int) -> Bool {
+        decodable -= count
+        return decodable > 0
+    }
 
     /// Goes on with content that was left for a later turn, once the loop has served the other sockets.
     func deliverLater() {
-        share.wait()
+        deliversLater = true
         loop.runWhenIdle { [self] in
-            share.endWait()
+            deliversLater = false
             guard let exchange, exchange.isReading else { return }
             exchange.noteActivity(at: loop.now)
             receive(exchange)
@@ -721,32 +733,6 @@ extension Connection {
         }
         if due.sending { loop.reschedule(link.token) }
     }
-}
-
-/// How much a connection may decode in one turn of its loop. A few kilobytes may expand to gigabytes. Without a limit,
-/// the loop would serve no other socket, fire no timer and take no cancel until all of it is decoded.
-struct DecodingShare {
-    /// In bytes: some milliseconds' work. One read of ordinary text, of 256 KiB, expands to less.
-    static let most = 4 << 20
-
-    private var left = most
-    private var isWaiting = false
-
-    /// Begins a turn. Returns false if the connection waits for the others.
-    mutating func begin() -> Bool {
-        left = DecodingShare.most
-        return !isWaiting
-    }
-
-    /// Counts decoded bytes. Returns whether there may be more in this turn.
-    mutating func take(_ count: Int) -> Bool {
-        left -= count
-        return left > 0
-    }
-
-    mutating func wait() { isWaiting = true }
-
-    mutating func endWait() { isWaiting = false }
 }
 
 /// The small chunks of one read, which are delivered together: a delegate is called as often as the socket is read, and

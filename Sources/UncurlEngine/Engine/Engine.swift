@@ -1,6 +1,6 @@
 internal import UncurlHTTP1
 public import UncurlReactor
-internal import UncurlSemantics
+package import UncurlSemantics
 internal import UncurlTLS
 
 /// Sends requests and reports the responses to delegates: connections, pool, deadlines, retries. It knows nothing of
@@ -798,7 +798,7 @@ extension Engine {
                     perform(connection.host.pool.released(connection.id), connection.host)
                 } else {
                     // A request that was not sent to its end must not look complete to the server.
-                    retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
+                    retire(connection, .used, abruptly: farewell.unsent || configuration.closesAbruptly)
                 }
                 farewell.deliver(.completed(trailers: trailers))
             }
@@ -1020,14 +1020,12 @@ extension Engine {
         _ token: Token,
         _ record: ConnectionRecord
     ) {
-        switch configuration.closing {
-        case .rst:
-            transport.socket.resetOnClose()
-            loop.deregister(token)
-            probe.succeeded(record)
-        case .fin:
-            probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+        guard configuration.closesAbruptly else {
+            return probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
         }
+        transport.socket.resetOnClose()
+        loop.deregister(token)
+        probe.succeeded(record)
     }
 
     func abandonProbes() {

@@ -54,7 +54,7 @@ extension Engine {
 
 extension EngineRequest {
     /// The target in absolute-form (RFC 9112 §3.2.2); the server-wide OPTIONS has no path here (§3.2.4).
-    var absoluteTarget: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target == "*" ? "" : target)" }
+    var absoluteTarget: String { "\(origin)\(target == "*" ? "" : target)" }
 
     /// - Parameter head: one head in origin-form; in a pipeline, with the content after it.
     fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: [UInt8]?) throws(HTTP1Error) -> [UInt8] {

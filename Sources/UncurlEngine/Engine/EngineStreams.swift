@@ -1,4 +1,5 @@
 internal import UncurlReactor
+public import UncurlSemantics
 internal import UncurlTLS
 
 /// Connections that do not begin with HTTP, through proxies where there are any.
@@ -92,11 +93,5 @@ extension Engine {
         ) { [self] in observe(.closed(connection: number, $0)) }
         forget(connection)
         return given
-    }
-}
-
-extension Origin {
-    fileprivate init(securing other: Origin) {
-        (scheme, host, port) = (.https, other.host, other.port)
     }
 }

@@ -1,5 +1,6 @@
 public import UncurlHTTP1
 public import UncurlReactor
+public import UncurlSemantics
 public import UncurlTLS
 
 /// The reason why an exchange failed: what happened, and where.

@@ -1,5 +1,6 @@
 internal import UncurlHTTP1
 internal import UncurlReactor
+public import UncurlSemantics
 
 /// The proxies by origin.
 public struct OriginProxies: Hashable, Sendable {

@@ -10,13 +10,6 @@ internal import UncurlSemantics
 /// Send ``greeting``, then give `receive` what arrives, in pieces of any size. Bytes after the reply belong to the
 /// tunnel and are left in the input.
 struct SOCKS5 {
-    enum Step: Hashable {
-        case needsInput
-        case send([UInt8])
-        /// The tunnel is open.
-        case open
-    }
-
     private enum State { case method, login, reply, open }
 
     private static let version: UInt8 = 5
@@ -41,27 +34,27 @@ struct SOCKS5 {
     /// The offered methods (§3), always with "no authentication", since a proxy may know a client by its address.
     var greeting: [UInt8] { login == nil ? [SOCKS5.version, 1, 0] : [SOCKS5.version, 2, 0, 2] }
 
-    /// Reads on from `offset`, which is moved past what was taken.
-    mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(SOCKS5Error) -> Step {
-        while offset < input.count {
-            switch state {
-            case .method, .login, .reply: break
-            case .open: return .open
-            }
+    /// Whether the tunnel is open: what follows belongs to it.
+    var isOpen: Bool { state == .open }
+
+    /// Reads on from `offset`, which is moved past what was taken. Returns a message to send, after which it is called
+    /// again; nil once the tunnel is open, and if more must come.
+    mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(SOCKS5Error) -> [UInt8]? {
+        while offset < input.count, !isOpen {
             message.append(input[offset])
             offset += 1
             switch state {
-            case .method: if let step = try method() { return step }
-            case .login: if let step = try loginStatus() { return step }
-            case .reply: if let step = try reply() { return step }
-            case .open: return .open
+            case .method: if let answer = try method() { return answer }
+            case .login: if let answer = try loginStatus() { return answer }
+            case .reply: try reply()
+            case .open: break
             }
         }
-        return .needsInput
+        return nil
     }
 
     /// Reads VER METHOD (§3).
-    private mutating func method() throws(SOCKS5Error) -> Step? {
+    private mutating func method() throws(SOCKS5Error) -> [UInt8]? {
         guard message[0] == SOCKS5.version else { throw .version(message[0]) }
         guard message.count == 2 else { return nil }
         let method = message[1]
@@ -69,11 +62,11 @@ struct SOCKS5 {
         switch method {
         case 0:
             state = .reply
-            return .send(request)
+            return request
         case 2:
             guard let login else { throw .method(2) }
             state = .login
-            return .send(login)
+            return login
         case 0xFF:
             throw .noAcceptableMethod
         default:
@@ -82,35 +75,34 @@ struct SOCKS5 {
     }
 
     /// Reads VER STATUS (RFC 1929 §2).
-    private mutating func loginStatus() throws(SOCKS5Error) -> Step? {
+    private mutating func loginStatus() throws(SOCKS5Error) -> [UInt8]? {
         guard message[0] == SOCKS5.loginVersion else { throw .version(message[0]) }
         guard message.count == 2 else { return nil }
         guard message[1] == 0 else { throw .loginRejected }
         message = []
         state = .reply
-        return .send(request)
+        return request
     }
 
     /// Reads VER REP RSV ATYP BND.ADDR BND.PORT (§6). A refusal shows in the second octet; many proxies send no more of
     /// it.
-    private mutating func reply() throws(SOCKS5Error) -> Step? {
+    private mutating func reply() throws(SOCKS5Error) {
         guard message[0] == SOCKS5.version else { throw .version(message[0]) }
-        guard message.count >= 2 else { return nil }
+        guard message.count >= 2 else { return }
         guard message[1] == 0 else { throw .refused(reply: message[1]) }
-        guard message.count >= 4 else { return nil }
+        guard message.count >= 4 else { return }
         let addressSize: Int
         switch message[3] {
         case 1: addressSize = 4
         case 4: addressSize = 16
         case 3:
-            guard message.count >= 5 else { return nil }
+            guard message.count >= 5 else { return }
             addressSize = 1 + Int(message[4])
         default: throw .addressType(message[3])
         }
-        guard message.count == 4 + addressSize + 2 else { return nil }
+        guard message.count == 4 + addressSize + 2 else { return }
         message = []
         state = .open
-        return .open
     }
 
     /// Returns ATYP DST.ADDR of the request (§4), whose command is CONNECT.

@@ -1,3 +1,4 @@
+public import UncurlSemantics
 public import UncurlTLS
 
 /// An event that happened at the time `EventLoop.now`. An engine can be used without events: the facts of each exchange

@@ -1,6 +1,6 @@
 public import UncurlHTTP1
 public import UncurlReactor
-internal import UncurlSemantics
+public import UncurlSemantics
 public import UncurlTLS
 
 /// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.

@@ -1,4 +1,5 @@
-internal import UncurlReactor
+public import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// How a destination is reached: the address to connect to, and the steps from a connected socket to a connection that
@@ -63,6 +64,16 @@ struct Route {
 
     /// Returns an address without the zone that only this machine knows (RFC 6874 §4), and any other host as it is.
     private static func withoutZone(_ host: String) -> String { String(host.prefix { $0 != "%" }) }
+}
+
+/// Where the connection leads.
+public enum Endpoint: Hashable, Sendable {
+    /// To the origin's own host and port.
+    case origin
+    /// To this address, whatever the origin's name resolves to; a unix socket too.
+    case address(SocketAddress)
+    /// To another host and port (curl's `--connect-to`).
+    case host(String, port: UInt16)
 }
 
 enum RouteStep: Hashable {

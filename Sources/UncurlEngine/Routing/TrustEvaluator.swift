@@ -1,3 +1,4 @@
+public import UncurlSemantics
 public import UncurlTLS
 
 /// Decides whether a server is trusted, for TLS contexts that are configured to ask (`TLSConfiguration`). It gets the

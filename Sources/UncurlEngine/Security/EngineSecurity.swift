@@ -1,4 +1,5 @@
 internal import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// An engine's part in TLS: layers, reading the trust store off the loop, and decisions about peers. Loop-confined.

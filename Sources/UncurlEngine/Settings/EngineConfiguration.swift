@@ -21,8 +21,9 @@ public struct EngineConfiguration: Sendable {
     public var maximumAgeSpread = Duration.zero
     /// How many exchanges a connection serves before it is closed; 1 turns re-use off.
     public var exchangesPerConnection = Int.max
-    /// How a connection that is no longer needed is closed.
-    public var closing = Closing.fin
+    /// Whether a connection whose response is complete is closed at once and without TIME_WAIT, for load tests that
+    /// open one for each request; otherwise in order: what was sent still arrives (RFC 9293 §3.6).
+    public var closesAbruptly = false
     /// Whether a request whose kept connection ends before any byte of its answer is sent once more, if that does no
     /// harm (`RetryRule`). If false, it fails: a load test reports what happened to each request that it sent.
     public var resendsRequests = true
@@ -60,15 +61,6 @@ public struct EngineConfiguration: Sendable {
     /// Whether a ``ConnectionRecord`` has the local address of its connection, which takes one more system call for
     /// each.
     public var recordsLocalAddress = false
-
-    /// How a connection ends.
-    public enum Closing: Sendable {
-        /// In order: what was sent still arrives (RFC 9293 §3.6).
-        case fin
-        /// At once and without TIME_WAIT, for load tests that open a connection for each request. Only after the
-        /// complete response.
-        case rst
-    }
 
     /// Makes a configuration with the properties' initial values.
     public init() {}

@@ -1,4 +1,5 @@
 public import UncurlHTTP1
+public import UncurlSemantics
 public import UncurlWebSocket
 
 extension EngineRequest {
@@ -37,22 +38,5 @@ extension ClientHandshake {
     /// Checks the head of a 101.
     public func check(_ head: ResponseHead) throws(HandshakeError) -> Agreement {
         try check { head.fields.values(of: $0) }
-    }
-}
-
-extension HTTPURL {
-    /// Makes the http URL to which a WebSocket's handshake is sent, from the WebSocket's URL (RFC 6455 §3). A fragment,
-    /// which §3 forbids, is dropped.
-    ///
-    /// Offsets in problems are those of the text with `http` in place of `ws`.
-    public init(webSocket text: String) throws(Problem) {
-        let scheme = text.prefix { $0 != ":" }
-        guard !text.isEmpty else { throw .empty }
-        guard scheme.endIndex < text.endIndex else { throw .noScheme }
-        switch scheme.lowercased() {
-        case "ws": try self.init("http" + text[scheme.endIndex...])
-        case "wss": try self.init("https" + text[scheme.endIndex...])
-        default: throw .scheme(scheme.lowercased())
-        }
     }
 }

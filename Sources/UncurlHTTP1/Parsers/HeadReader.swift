@@ -194,6 +194,166 @@ extension HeadReader<RequestLineParser> {
     }
 }
 
+/// What the parsers of requests and of responses share: where a message stands, its content, and the error that ended
+/// it.
+struct MessageReader<StartLine: StartLineParser>: Sendable {
+    enum State: Sendable {
+        /// No message was begun.
+        case idle
+        case head
+        case body
+        case done
+        case tunnel
+        /// The input was refused, and every later call fails with the same error: see `failure`.
+        case failed
+    }
+
+    var state: State
+    var body: BodyDecoder
+    var heads: HeadReader<StartLine>
+    /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
+    private var failure: HTTP1Error?
+    /// Octets consumed since `begin`.
+    private(set) var offset: UInt64 = 0
+    /// A chunked body has ended: `trailers` may hold something.
+    private(set) var hasTrailers = false
+    var persistence = Persistence.close
+    private(set) var limits: ParserLimits
+    let leniency: Leniency
+
+    init(_ state: State, emptyLine: StartLine.Line, _ limits: ParserLimits, _ leniency: Leniency) {
+        self.state = state
+        body = BodyDecoder(limits)
+        heads = HeadReader(emptyLine: emptyLine)
+        self.limits = limits
+        self.leniency = leniency
+    }
+
+    mutating func begin() {
+        state = .head
+        heads.reset()
+        offset = 0
+        hasTrailers = false
+        persistence = .close
+    }
+
+    mutating func replaceLimits(by limits: ParserLimits) {
+        self.limits = limits
+        body = BodyDecoder(limits)
+    }
+
+    var bodyRemaining: UInt64? {
+        if case .body = state { return body.remaining }
+        return nil
+    }
+
+    var trailers: HTTPFields { hasTrailers ? heads.kept : HTTPFields() }
+
+    mutating func releaseStorage() {
+        hasTrailers = false
+        heads.releaseStorage()
+    }
+
+    /// Reads on outside a head.
+    @inline(__always)
+    mutating func readOn(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
+        switch state {
+        case .body:
+            var isLast = false
+            if let taken = body.takeData(input.count, &isLast) {
+                offset &+= UInt64(taken)
+                if isLast { state = .done }
+                return ParseStep(taken, taken > 0 ? .body(0..<taken) : .needsInput)
+            }
+            return try readBody(input)
+        case .head, .idle, .done: return ParseStep(0, .end)
+        case .tunnel: return ParseStep(0, .tunnel)
+        case .failed:
+            try rethrow()
+            return ParseStep(0, .needsInput)
+        }
+    }
+
+    @inline(__always)
+    private mutating func readBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
+        var position = 0
+        let output: BodyDecoder.Output
+        do throws(HTTP1Error) {
+            output = try body.decode(input, &position, limits, &heads.kept, offset)
+        } catch {
+            throw fail(error)
+        }
+        offset &+= UInt64(position)
+        switch output {
+        case .data(let slice): return ParseStep(position, .body(slice))
+        case .needsInput: return ParseStep(position, .needsInput)
+        case .end:
+            state = .done
+            hasTrailers = true
+            return ParseStep(position, .end)
+        }
+    }
+
+    /// Takes an input that is nothing but more of a value, inside a head that comes in parts. It is a function of its
+    /// own because it is much shorter than what reads lines.
+    @inline(__always)
+    mutating func takePartOfValue(_ input: Span<UInt8>) -> Bool {
+        guard heads.takePartOfValue(input, limits) else { return false }
+        offset &+= UInt64(input.count)
+        return true
+    }
+
+    /// The octets consumed if they complete the head; nil if they, all of the input, do not. On an error and on nil,
+    /// `fields` and `line` mean nothing.
+    @inline(__always)
+    mutating func readHead(
+        _ input: Span<UInt8>,
+        _ fields: inout HTTPFields,
+        _ line: inout StartLine.Line,
+        isInside: Bool
+    ) throws(HTTP1Error) -> Int? {
+        let consumed =
+            isInside
+            ? try heads.readOn(input, &fields, &line, limits, leniency, offset)
+            : try heads.read(input, &fields, &line, limits, leniency, offset)
+        offset &+= UInt64(consumed ?? input.count)
+        return consumed
+    }
+
+    /// Enters the body of that length, or the end of the message.
+    @inline(__always)
+    mutating func beginBody(length: UInt64) throws(HTTP1Error) {
+        guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
+        if length > 0 { body.begin(length: length) }
+        state = length > 0 ? .body : .done
+    }
+
+    @inline(__always)
+    mutating func beginChunked() {
+        body.beginChunked()
+        state = .body
+    }
+
+    /// The connection ended inside the body.
+    mutating func finishBody() throws(HTTP1Error) {
+        do throws(HTTP1Error) {
+            try body.finish(at: offset)
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
+        state = .failed
+        failure = error
+        return error
+    }
+
+    func rethrow() throws(HTTP1Error) {
+        if let failure { throw failure }
+    }
+}
+
 extension HTTP1Error {
     func moved(by offset: UInt64) -> HTTP1Error {
         HTTP1Error(kind, offset: offset &+ self.offset, side: side)

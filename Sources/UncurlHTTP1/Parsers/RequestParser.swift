@@ -8,26 +8,10 @@
 ///
 /// A value for one thread at a time.
 public struct RequestParser: Sendable {
-    private enum State: Sendable {
-        case head
-        case body
-        case done
-        /// The input was refused, and every later call fails with the same error: see `failure`.
-        case failed
-    }
+    private var reader: MessageReader<RequestLineParser>
 
-    private var body: BodyDecoder
-    private var state = State.head
-    private var reader = HeadReader<RequestLineParser>(emptyLine: RequestLine())
-    /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
-    private var failure: HTTP1Error?
-    /// Octets consumed since `begin`.
-    private var offset: UInt64 = 0
-    private var hasTrailers = false
     /// What the last head said about the connection. `.close` before there was one.
-    public private(set) var persistence = Persistence.close
-    private let limits: ParserLimits
-    private let leniency: Leniency
+    public var persistence: Persistence { reader.persistence }
 
     /// A parser at the start of a connection.
     ///
@@ -35,19 +19,11 @@ public struct RequestParser: Sendable {
     ///   - limits: what a client may make it hold.
     ///   - leniency: what clients may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        self.limits = limits
-        body = BodyDecoder(limits)
-        self.leniency = leniency
+        reader = MessageReader(.head, emptyLine: RequestLine(), limits, leniency)
     }
 
     /// Prepares for the next request. What is left of the last one is dropped.
-    public mutating func begin() {
-        state = .head
-        reader.reset()
-        offset = 0
-        hasTrailers = false
-        persistence = .close
-    }
+    public mutating func begin() { reader.begin() }
 
     /// Reads on. `head` is a scratch that the head is delivered in; while this parser says `.needsInput` its contents
     /// mean nothing. After `.end` every call says `.end` and consumes nothing, until `begin`.
@@ -55,92 +31,44 @@ public struct RequestParser: Sendable {
         _ input: Span<UInt8>,
         into head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
-        switch state {
-        case .body:
-            var isLast = false
-            if let taken = body.takeData(input.count, &isLast) {
-                offset &+= UInt64(taken)
-                if isLast { state = .done }
-                return ParseStep(taken, taken > 0 ? .body(0..<taken) : .needsInput)
-            }
-            return try parseBody(input)
-        case .head where reader.isInside: return try continueHead(input, &head)
-        case .head: return try parseHead(input, &head)
-        case .done: return ParseStep(0, .end)
-        case .failed:
-            try rethrow()
-            return ParseStep(0, .needsInput)
-        }
+        guard case .head = reader.state else { return try reader.readOn(input) }
+        return reader.heads.isInside ? try continueHead(input, &head) : try parseHead(input, &head)
     }
 
     /// The connection ended. An empty line begins no request. Returns if that was between two requests.
     public mutating func finish() throws(HTTP1Error) {
-        switch state {
-        case .done: break
-        case .head where reader.isBeforeRequest: break
-        case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
-        case .body:
-            do throws(HTTP1Error) {
-                try body.finish(at: offset)
-            } catch {
-                throw fail(error)
-            }
-        case .failed: try rethrow()
+        switch reader.state {
+        case .idle, .done, .tunnel: break
+        case .head where reader.heads.isBeforeRequest: break
+        case .head: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
+        case .body: try reader.finishBody()
+        case .failed: try reader.rethrow()
         }
     }
 
     /// True when no octet of the next request was taken, or the last request is complete. The empty line that may lie
     /// between two requests (RFC 9112 §2.2) is of neither.
     public var isBetweenMessages: Bool {
-        switch state {
-        case .done: true
-        case .head: reader.isBeforeRequest
-        case .body, .failed: false
+        switch reader.state {
+        case .idle, .done: true
+        case .head: reader.heads.isBeforeRequest
+        case .body, .tunnel, .failed: false
         }
     }
 
     /// Octets consumed since `begin`.
-    public var receivedBytes: UInt64 { offset }
+    public var receivedBytes: UInt64 { reader.offset }
 
     /// Body octets still to come, where Content-Length said how many there are.
-    public var bodyRemaining: UInt64? {
-        if case .body = state { return body.remaining }
-        return nil
-    }
+    public var bodyRemaining: UInt64? { reader.bodyRemaining }
 
     /// The trailers of a chunked message, once `.end` was seen; see `ResponseParser.trailers`.
-    public var trailers: HTTPFields {
-        hasTrailers ? reader.kept : HTTPFields()
-    }
+    public var trailers: HTTPFields { reader.trailers }
 
     /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
     public mutating func releaseStorage() {
         // The storage may hold a part of an empty line.
-        guard isBetweenMessages, !reader.isInside else { return }
-        hasTrailers = false
-        reader.releaseStorage()
-    }
-
-    @inline(__always)
-    private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
-        var position = 0
-        let output: BodyDecoder.Output
-        do throws(HTTP1Error) {
-            output = try body.decode(input, &position, limits, &reader.kept, offset)
-        } catch {
-            throw fail(error)
-        }
-        offset &+= UInt64(position)
-        switch output {
-        case .data(let slice):
-            return ParseStep(position, .body(slice))
-        case .needsInput:
-            return ParseStep(position, .needsInput)
-        case .end:
-            state = .done
-            hasTrailers = true
-            return ParseStep(position, .end)
-        }
+        if isBetweenMessages, !reader.heads.isInside { reader.releaseStorage() }
     }
 
     @inline(never)
@@ -149,18 +77,16 @@ public struct RequestParser: Sendable {
         _ head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
         do throws(HTTP1Error) {
-            guard let consumed = try reader.read(input, &head.storage, &head.line, limits, leniency, offset) else {
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: false) else {
                 head.clear()
-                offset &+= UInt64(input.count)
                 return ParseStep(input.count, .needsInput)
             }
-            offset &+= UInt64(consumed)
             try accept(&head)
             return ParseStep(consumed, .head)
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
             head.clear()
-            throw fail(error)
+            throw reader.fail(error)
         }
     }
 
@@ -170,9 +96,7 @@ public struct RequestParser: Sendable {
         _ input: Span<UInt8>,
         _ head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
-        guard reader.takePartOfValue(input, limits) else { return try continueLines(input, &head) }
-        offset &+= UInt64(input.count)
-        return ParseStep(input.count, .needsInput)
+        reader.takePartOfValue(input) ? ParseStep(input.count, .needsInput) : try continueLines(input, &head)
     }
 
     @inline(never)
@@ -181,16 +105,14 @@ public struct RequestParser: Sendable {
         _ head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
         do throws(HTTP1Error) {
-            guard let consumed = try reader.readOn(input, &head.storage, &head.line, limits, leniency, offset) else {
-                offset &+= UInt64(input.count)
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: true) else {
                 return ParseStep(input.count, .needsInput)
             }
-            offset &+= UInt64(consumed)
             try accept(&head)
             return ParseStep(consumed, .head)
         } catch {
             head.clear()
-            throw fail(error)
+            throw reader.fail(error)
         }
     }
 
@@ -199,23 +121,17 @@ public struct RequestParser: Sendable {
     private mutating func accept(_ head: inout RequestHead) throws(HTTP1Error) {
         try checkTarget(&head)
         try checkHost(&head)
-        persistence = Persistence.of(&head.storage, head.version)
+        reader.persistence = Persistence.of(&head.storage, head.version)
         let framing: BodyFraming
         do throws(HTTP1Error) {
             framing = try BodyFraming.decide(&head)
         } catch {
-            throw error.moved(by: offset)
+            throw error.moved(by: reader.offset)
         }
         switch framing {
-        case .none, .length(0), .untilClose, .tunnel:
-            state = .done
-        case .length(let length):
-            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
-            body.begin(length: length)
-            state = .body
-        case .chunked:
-            body.beginChunked()
-            state = .body
+        case .none, .untilClose, .tunnel: reader.state = .done
+        case .length(let length): try reader.beginBody(length: length)
+        case .chunked: reader.beginChunked()
         }
     }
 
@@ -223,7 +139,7 @@ public struct RequestParser: Sendable {
     private func checkTarget(_ head: inout RequestHead) throws(HTTP1Error) {
         let bytes = head.storage.block.span
         guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
-            throw HTTP1Error(.invalidTarget, offset: offset)
+            throw HTTP1Error(.invalidTarget, offset: reader.offset)
         }
     }
 
@@ -232,24 +148,14 @@ public struct RequestParser: Sendable {
     @inline(__always)
     private func checkHost(_ head: inout RequestHead) throws(HTTP1Error) {
         guard let host = head.storage.table.first(.host) else {
-            guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: offset) }
+            guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: reader.offset) }
             return
         }
-        guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: offset) }
+        guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: reader.offset) }
         guard
             host.value.isEmpty
                 || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
-        else { throw HTTP1Error(.invalidHost, offset: offset) }
-    }
-
-    private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
-        state = .failed
-        failure = error
-        return error
-    }
-
-    private func rethrow() throws(HTTP1Error) {
-        if let failure { throw failure }
+        else { throw HTTP1Error(.invalidHost, offset: reader.offset) }
     }
 }
 

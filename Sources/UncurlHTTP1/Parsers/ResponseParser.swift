@@ -11,33 +11,15 @@
 /// A value for one thread at a time. Holds no input: memory is bounded by `ParserLimits.headBytes`, and is none while
 /// heads arrive whole.
 public struct ResponseParser: Sendable {
-    private enum State: Sendable {
-        /// No response was begun.
-        case idle
-        case head
-        case body
-        case done
-        case tunnel
-        /// The input was refused, and every later call fails with the same error: see `failure`.
-        case failed
-    }
-
-    private var body: BodyDecoder
-    private var state = State.idle
-    private var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
-    /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
-    private var failure: HTTP1Error?
-    /// Octets consumed since `begin`.
-    private var offset: UInt64 = 0
+    private var reader: MessageReader<StatusLineParser>
     private var context = ResponseContext.other(offeredUpgrade: false)
-    /// A chunked body has ended: ``trailers`` may hold something.
-    public private(set) var hasTrailers = false
     private var informationalCount: UInt16 = 0
     private var informationalBytes: UInt32 = 0
+
+    /// A chunked body has ended: ``trailers`` may hold something.
+    public var hasTrailers: Bool { reader.hasTrailers }
     /// What the last final head said about the connection. `.close` before there was one.
-    public private(set) var persistence = Persistence.close
-    private var limits: ParserLimits
-    private let leniency: Leniency
+    public var persistence: Persistence { reader.persistence }
 
     /// A parser at the start of a connection; ``begin(answering:)`` must follow.
     ///
@@ -45,34 +27,25 @@ public struct ResponseParser: Sendable {
     ///   - limits: what a server may make it hold.
     ///   - leniency: what servers may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        self.limits = limits
-        body = BodyDecoder(limits)
-        self.leniency = leniency
+        reader = MessageReader(.idle, emptyLine: StatusLine(), limits, leniency)
     }
 
     /// Prepares for the response to a request. What is left of the last response is dropped.
     public mutating func begin(answering context: ResponseContext) {
-        state = .head
-        reader.reset()
-        offset = 0
+        reader.begin()
         self.context = context
-        hasTrailers = false
         informationalCount = 0
         informationalBytes = 0
-        persistence = .close
     }
 
     /// Replaces the limits, between two responses.
-    package mutating func replaceLimits(by limits: ParserLimits) {
-        self.limits = limits
-        body = BodyDecoder(limits)
-    }
+    package mutating func replaceLimits(by limits: ParserLimits) { reader.replaceLimits(by: limits) }
 
     /// The memory of a head or trailers that have come in part, in octets.
     package var heldBytes: Int {
-        switch state {
-        case .head: reader.isInside ? reader.kept.storageBytes : 0
-        case .body: body.isInTrailers ? reader.kept.storageBytes : 0
+        switch reader.state {
+        case .head: reader.heads.isInside ? reader.heads.kept.storageBytes : 0
+        case .body: reader.body.isInTrailers ? reader.heads.kept.storageBytes : 0
         case .idle, .done, .tunnel, .failed: 0
         }
     }
@@ -86,93 +59,43 @@ public struct ResponseParser: Sendable {
         _ input: Span<UInt8>,
         into head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
-        switch state {
-        case .body:
-            var isLast = false
-            if let taken = body.takeData(input.count, &isLast) {
-                offset &+= UInt64(taken)
-                if isLast { state = .done }
-                return ParseStep(taken, taken > 0 ? .body(0..<taken) : .needsInput)
-            }
-            return try parseBody(input)
-        case .head where reader.isInside: return try continueHead(input, &head)
-        case .head: return try parseHead(input, &head)
-        case .idle, .done: return ParseStep(0, .end)
-        case .tunnel: return ParseStep(0, .tunnel)
-        case .failed:
-            try rethrow()
-            return ParseStep(0, .needsInput)
-        }
+        guard case .head = reader.state else { return try reader.readOn(input) }
+        return reader.heads.isInside ? try continueHead(input, &head) : try parseHead(input, &head)
     }
 
     /// The connection ended in order (FIN, or close_notify under TLS; never a reset). Returns if nothing was cut short:
     /// the response was complete, or its body was one that the end of the connection completes.
     public mutating func finish() throws(HTTP1Error) {
-        switch state {
+        switch reader.state {
         case .idle, .done, .tunnel: break
-        case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
+        case .head: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
         case .body:
-            do throws(HTTP1Error) {
-                try body.finish(at: offset)
-            } catch {
-                throw fail(error)
-            }
-            state = .done
-        case .failed: try rethrow()
+            try reader.finishBody()
+            reader.state = .done
+        case .failed: try reader.rethrow()
         }
     }
 
     /// True when no response is under way: none was begun, or the last one is complete.
     public var isBetweenMessages: Bool {
-        switch state {
+        switch reader.state {
         case .idle, .done: true
         case .head, .body, .tunnel, .failed: false
         }
     }
 
     /// Octets consumed since `begin`. 0 means that the peer has not answered at all.
-    public var receivedBytes: UInt64 { offset }
+    public var receivedBytes: UInt64 { reader.offset }
 
     /// Body octets still to come, where Content-Length said how many there are.
-    public var bodyRemaining: UInt64? {
-        if case .body = state { return body.remaining }
-        return nil
-    }
+    public var bodyRemaining: UInt64? { reader.bodyRemaining }
 
     /// The trailers of a chunked message, once `.end` was seen. Never part of the head's fields; what frames, routes or
     /// authenticates means nothing here (RFC 9110 §6.5.1).
-    public var trailers: HTTPFields {
-        hasTrailers ? reader.kept : HTTPFields()
-    }
+    public var trailers: HTTPFields { reader.trailers }
 
     /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
-    public mutating func releaseStorage() {
-        guard isBetweenMessages else { return }
-        hasTrailers = false
-        reader.releaseStorage()
-    }
-
-    @inline(__always)
-    private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
-        var position = 0
-        let output: BodyDecoder.Output
-        do throws(HTTP1Error) {
-            output = try body.decode(input, &position, limits, &reader.kept, offset)
-        } catch {
-            throw fail(error)
-        }
-        offset &+= UInt64(position)
-        switch output {
-        case .data(let slice):
-            return ParseStep(position, .body(slice))
-        case .needsInput:
-            return ParseStep(position, .needsInput)
-        case .end:
-            state = .done
-            hasTrailers = true
-            return ParseStep(position, .end)
-        }
-    }
+    public mutating func releaseStorage() { if isBetweenMessages { reader.releaseStorage() } }
 
     @inline(never)
     private mutating func parseHead(
@@ -180,17 +103,15 @@ public struct ResponseParser: Sendable {
         _ head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
         do throws(HTTP1Error) {
-            guard let consumed = try reader.read(input, &head.storage, &head.line, limits, leniency, offset) else {
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: false) else {
                 head.clear()
-                offset &+= UInt64(input.count)
                 return ParseStep(input.count, .needsInput)
             }
-            offset &+= UInt64(consumed)
             return ParseStep(consumed, try accept(&head))
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
             head.clear()
-            throw fail(error)
+            throw reader.fail(error)
         }
     }
 
@@ -200,9 +121,7 @@ public struct ResponseParser: Sendable {
         _ input: Span<UInt8>,
         _ head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
-        guard reader.takePartOfValue(input, limits) else { return try continueLines(input, &head) }
-        offset &+= UInt64(input.count)
-        return ParseStep(input.count, .needsInput)
+        reader.takePartOfValue(input) ? ParseStep(input.count, .needsInput) : try continueLines(input, &head)
     }
 
     @inline(never)
@@ -211,15 +130,13 @@ public struct ResponseParser: Sendable {
         _ head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
         do throws(HTTP1Error) {
-            guard let consumed = try reader.readOn(input, &head.storage, &head.line, limits, leniency, offset) else {
-                offset &+= UInt64(input.count)
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: true) else {
                 return ParseStep(input.count, .needsInput)
             }
-            offset &+= UInt64(consumed)
             return ParseStep(consumed, try accept(&head))
         } catch {
             head.clear()
-            throw fail(error)
+            throw reader.fail(error)
         }
     }
 
@@ -231,30 +148,22 @@ public struct ResponseParser: Sendable {
         }
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.decide(&head, context, leniency)
+            framing = try BodyFraming.decide(&head, context, reader.leniency)
         } catch {
-            throw error.moved(by: offset)
+            throw error.moved(by: reader.offset)
         }
-        persistence = Persistence.of(&head.storage, head.version)
+        reader.persistence = Persistence.of(&head.storage, head.version)
         switch framing {
-        case .none, .length(0):
-            state = .done
-        case .length(let length):
-            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
-            body.begin(length: length)
-            state = .body
+        case .none: reader.state = .done
+        case .length(let length): try reader.beginBody(length: length)
         case .chunked:
-            if leniency.contains(.chunksBesideLength) { settleFraming(&head) }
-            body.beginChunked()
-            state = .body
+            if reader.leniency.contains(.chunksBesideLength) { settleFraming(&head) }
+            reader.beginChunked()
         case .untilClose:
-            persistence = .close
-            body.beginUntilClose()
-            state = .body
-        case .tunnel:
-            persistence = .upgraded
-            state = .tunnel
-            return .tunnel
+            reader.persistence = .close
+            reader.body.beginUntilClose()
+            reader.state = .body
+        case .tunnel: return beginTunnel()
         }
         return .head
     }
@@ -265,7 +174,13 @@ public struct ResponseParser: Sendable {
         let hasLength = head.storage.contains(.contentLength)
         guard hasLength || head.version.minor == 0 else { return }
         if hasLength { head.storage.remove(name: "Content-Length") }
-        persistence = .close
+        reader.persistence = .close
+    }
+
+    private mutating func beginTunnel() -> ParseEvent {
+        reader.persistence = .upgraded
+        reader.state = .tunnel
+        return .tunnel
     }
 
     /// RFC 9110 §15.2: any number of them, expected or not, ends nothing. We bound the number, and take 101 only where
@@ -275,32 +190,20 @@ public struct ResponseParser: Sendable {
         if head.line.code == 101 {
             guard context == .other(offeredUpgrade: true), head.storage.contains(.upgrade),
                 head.storage.hasToken(.connection, "upgrade")
-            else { throw HTTP1Error(.unexpectedUpgrade, offset: offset) }
-            persistence = .upgraded
-            state = .tunnel
-            return .tunnel
+            else { throw HTTP1Error(.unexpectedUpgrade, offset: reader.offset) }
+            return beginTunnel()
         }
         informationalCount &+= 1
-        guard informationalCount <= limits.informationalCount else {
-            throw HTTP1Error(.limitExceeded(.informationalCount), offset: offset)
+        guard informationalCount <= reader.limits.informationalCount else {
+            throw HTTP1Error(.limitExceeded(.informationalCount), offset: reader.offset)
         }
         // A head is at most `headBytes`, and the sum stays at most `informationalBytes` before each addition.
         let (sum, isOver) = informationalBytes.addingReportingOverflow(UInt32(clamping: head.storage.used))
         informationalBytes = sum
-        guard !isOver, sum <= limits.informationalBytes else {
-            throw HTTP1Error(.limitExceeded(.informationalBytes), offset: offset)
+        guard !isOver, sum <= reader.limits.informationalBytes else {
+            throw HTTP1Error(.limitExceeded(.informationalBytes), offset: reader.offset)
         }
         return .informational
-    }
-
-    private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
-        state = .failed
-        failure = error
-        return error
-    }
-
-    private func rethrow() throws(HTTP1Error) {
-        if let failure { throw failure }
     }
 }
 

@@ -1,5 +1,6 @@
 package import UncurlEngine
 package import UncurlReactor
+package import UncurlSemantics
 package import UncurlTLS
 package import UncurlText
 

@@ -1,5 +1,6 @@
 import UncurlEngine
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 
 /// The check of descriptors, ports and queues before a run starts. A run that is not possible is refused, with a
@@ -119,13 +120,8 @@ package struct Preflight: Hashable, Sendable {
 extension LoadOptions {
     /// Whether the destination is this machine by its text: loopback, a unix socket, the embedded server.
     package var targetsThisMachine: Bool {
-        switch firstHop {
-        case nil: return true
-        case .v4(let address): return address.isLoopback
-        case .v6(let address): return address == .loopback
-        case .name(let name):
-            let lower = name.lowercased()
-            return lower == "localhost" || lower.hasSuffix(".localhost")
-        }
+        guard let host = firstHop?.bare else { return true }
+        if let address = SocketAddress(numericHost: host, port: 0) { return address.isLoopback }
+        return host == "localhost" || host.hasSuffix(".localhost")
     }
 }

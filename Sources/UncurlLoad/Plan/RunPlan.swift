@@ -1,5 +1,6 @@
-package import UncurlEngine
+import UncurlEngine
 package import UncurlReactor
+package import UncurlSemantics
 
 /// A run with all decisions made, divided among the workers. Times are in nanoseconds.
 package struct RunPlan: Sendable {
@@ -67,7 +68,7 @@ package struct RunPlan: Sendable {
     /// (SOCKS5), the target's.
     package var hostNames: [String] {
         let target: String? = if case .host(let name, _)? = destination { name } else { nil }
-        let proxy: String? = if case .name(let name)? = options.proxy?.host { name } else { nil }
+        let proxy = options.proxy.flatMap { $0.host.isAddress ? nil : $0.host.bare }
         let names =
             switch options.proxy?.kind {
             case nil: [target]
@@ -164,11 +165,7 @@ package struct RunPlan: Sendable {
 extension Endpoint {
     /// The place of a host and a port.
     init(_ host: URLHost, port: UInt16) {
-        self =
-            switch host {
-            case .name(let name): .host(name, port: port)
-            case .v4(let address): .address(.v4(address, port: port))
-            case .v6(let address): .address(.v6(address, port: port))
-            }
+        let address = SocketAddress(numericHost: host.bare, port: port)
+        self = address.map { .address($0) } ?? .host(host.bare, port: port)
     }
 }

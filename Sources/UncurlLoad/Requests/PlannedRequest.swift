@@ -17,7 +17,7 @@ final class PlannedRequest: Sendable {
     /// The scope that decides which cookies a virtual user sends.
     let cookieScope: CookieScope
     /// The URL that redirections are resolved against.
-    let url: WebURL
+    let url: URIReference
     /// The name of the request in an error's example.
     let label: String
     /// The number of its name among the names that the figures distinguish. Nil for none.
@@ -34,14 +34,14 @@ final class PlannedRequest: Sendable {
         (self.description, self.origin, self.options, self.name) = (description, origin, options, name)
         let isSecure = origin.scheme == .https
         cookieScope = CookieScope(origin.host, port: origin.port, description.target, isSecure: isSecure)
-        url = WebURL("\(origin.scheme.rawValue)://\(origin.authority)\(description.target)")
+        url = URIReference("\(origin)\(description.target)")
         target = slots.template(description.target)
         fields = description.fields.map { ($0.name, slots.template($0.value)) }
         body = description.body.map { slots.template($0) }
         verbatim = octets.map { slots.template($0) }
         if let octets {
             let line = String(decoding: octets.prefix { $0 != 0x0D && $0 != 0x0A }.prefix(200), as: UTF8.self)
-            label = "\(origin.scheme.rawValue)://\(origin.authority) \(quoted(line))"
+            label = "\(origin) \(quoted(line))"
             fixed = verbatim?.isFixed == true ? EngineRequest(verbatim: octets, origin: origin, options: options) : nil
             return
         }

@@ -1,6 +1,7 @@
-package import UncurlEngine
+import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+package import UncurlSemantics
 
 /// The one request that a run sends again and again: validated, and not yet encoded.
 package struct RequestDescription: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import UncurlEngine
+public import UncurlSemantics
 
 /// Why a load test cannot be run. Nothing was started.
 ///

@@ -55,7 +55,7 @@ package typealias GivenCookie = (line: String, host: String?, expires: Double?)
 extension CookieScope {
     /// The scope of a request to a host, which is a name or an address.
     init(_ host: String, port: UInt16, _ target: String, isSecure: Bool) {
-        let isNamed = if case .name? = try? URLHost(host) { true } else { false }
+        let isNamed = (try? URLHost(host))?.isAddress == false
         self.init(host: host, isAddress: !isNamed, port: port, target: target, isSecure: isSecure)
     }
 }

@@ -28,7 +28,7 @@ package struct EngineRequests: Sendable {
         let place = plan.destination ?? embedded.map { .address($0) }
         endpoint = plan.options.proxy != nil && plan.leadsToOrigin ? .origin : place ?? .origin
         do throws(EngineError) {
-            origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
+            origin = plan.origin ?? Origin(host: .localhost)
             var options = Self.options(plan, host: request.host, endpoint: endpoint)
             single = try request.made(origin, options)
             options.pipelineDepth = plan.options.pipeline
@@ -89,7 +89,7 @@ package struct EngineRequests: Sendable {
     func request(_ draft: RequestDraft, isComplete: Bool = false) throws(LoadTestError) -> PlannedRequest {
         let defaults = isComplete ? [] : defaults
         let isOwn = draft.url.hasPrefix("/")
-        let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
+        let text = isOwn ? "\(origin)\(draft.url)" : draft.url
         let url = try TargetURL(text)
         guard !url.isSecure || plan.isSecure else {
             throw .notReadyForTLS(url: draft.url)

@@ -107,9 +107,9 @@ final class Worker: TimerHandler {
         case .keepAlive where plan.options.webSocket != nil: break
         case .keepAlive:
             configuration.exchangesPerConnection = plan.options.limits.requests ?? .max
-            if plan.options.limits.resets { configuration.closing = .rst }
+            if plan.options.limits.resets { configuration.closesAbruptly = true }
         case .fin: configuration.exchangesPerConnection = 1
-        case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
+        case .rst: (configuration.exchangesPerConnection, configuration.closesAbruptly) = (1, true)
         }
         let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
         configuration.timeouts = Timeouts(

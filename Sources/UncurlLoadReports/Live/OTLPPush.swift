@@ -3,6 +3,7 @@ internal import UncurlEngine
 import UncurlHTTP1
 package import UncurlLoad
 package import UncurlReactor
+import UncurlSemantics
 internal import UncurlTLS
 package import UncurlText
 

@@ -1,8 +1,8 @@
 import CUncurlLinux
 internal import Glibc
-package import UncurlEngine
 package import UncurlLoad
 import UncurlReactor
+package import UncurlSemantics
 
 /// A Locust worker: it connects to a master, and starts, changes and ends the load as the master says. It uses the main
 /// thread.
@@ -94,21 +94,18 @@ package struct LocustClient {
     private enum Ending { case reconnect, quit, interrupted }
 
     private mutating func find() throws(LocustError) -> SocketAddress {
-        switch host {
-        case .v4(let address): return .v4(address, port: port)
-        case .v6(let address): return .v6(address, port: port)
-        case .name(let name):
-            let group = try Self.loop()
-            defer { group.shutdown() }
-            let found: [IPAddress]
-            do throws(LoadTestError) {
-                found = try NameLookup.addresses(of: name, on: group.loops[0], &signals)
-            } catch {
-                throw .load(error)
-            }
-            guard let first = found.first else { throw .noAddress(name) }
-            return SocketAddress(first, port: port)
+        let name = host.bare
+        if let address = SocketAddress(numericHost: name, port: port) { return address }
+        let group = try Self.loop()
+        defer { group.shutdown() }
+        let found: [IPAddress]
+        do throws(LoadTestError) {
+            found = try NameLookup.addresses(of: name, on: group.loops[0], &signals)
+        } catch {
+            throw .load(error)
         }
+        guard let first = found.first else { throw .noAddress(name) }
+        return SocketAddress(first, port: port)
     }
 
     private static func loop() throws(LocustError) -> EventLoopGroup {

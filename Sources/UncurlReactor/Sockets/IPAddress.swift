@@ -1,4 +1,4 @@
-internal import CUncurlLinux
+internal import UncurlText
 
 /// An IPv4 address, in host order.
 public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
@@ -19,21 +19,11 @@ public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
     /// Reads exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different hosts
     /// to different programs, so they are no addresses here (RFC 3986 §3.2.2, §7.4).
     public init?(_ text: String) {
-        var bits: UInt32 = 0
-        var parts = 0
-        for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
-            guard (1...3).contains(part.count), part.allSatisfy({ (48...57).contains($0) }) else { return nil }
-            guard part.count == 1 || part.first != 48 else { return nil }
-            let value = part.reduce(UInt32(0)) { $0 * 10 + UInt32($1 - 48) }
-            guard value <= 255 else { return nil }
-            bits = bits << 8 | value
-            parts += 1
-        }
-        guard parts == 4 else { return nil }
+        guard let bits = IPText.v4(text) else { return nil }
         self.bits = bits
     }
 
-    public var description: String { "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)" }
+    public var description: String { IPText.text(v4: bits) }
 }
 
 /// An IPv6 address, in host order, with the scope (interface index) of a link-local one; 0 for none.
@@ -59,36 +49,11 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the text of RFC 4291 §2.2, with an optional `%interface` or `%index` (RFC 4007 §11).
     public init?(_ text: String) {
-        // C would read `::1` from "::1\0.evil.test".
-        guard !text.utf8.contains(0) else { return nil }
-        let parts = text.utf8.split(separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
-            .map { String(Substring($0)) }
-        var form = in6_addr()
-        guard unsafe inet_pton(AF_INET6, parts[0], &form) == 1 else { return nil }
-        (high, low) = unsafe withUnsafeBytes(of: form) { bytes in
-            unsafe (
-                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
-        scope = 0
-        guard parts.count == 2 else { return }
-        let isNumber = parts[1].utf8.allSatisfy { (48...57).contains($0) }
-        scope = unsafe isNumber ? UInt32(parts[1]) ?? 0 : if_nametoindex(parts[1])
-        guard scope != 0 else { return nil }
+        guard let (high, low, scope) = IPText.v6(text) else { return nil }
+        self.init(high: high, low: low, scope: scope)
     }
 
-    public var description: String {
-        var form = in6_addr()
-        unsafe withUnsafeMutableBytes(of: &form) { bytes in
-            unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
-            unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        }
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard unsafe inet_ntop(AF_INET6, &form, &text, socklen_t(text.count)) != nil else { return "?" }
-        let address = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return scope == 0 ? address : "\(address)%\(scope)"
-    }
+    public var description: String { IPText.text(v6: high, low, scope: scope) }
 }
 
 /// An address of either family, without a port: the result of a look-up.

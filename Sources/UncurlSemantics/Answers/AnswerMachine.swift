@@ -107,7 +107,16 @@ public struct AnswerMachine: ~Copyable, Sendable {
         now: Int64
     ) -> Step {
         beginUncached()
-        switch rules.decide(method, fields, mode, found, now) {
+        let decision = CacheRule.decide(
+            method: method,
+            request: fields,
+            mode: mode,
+            stored: found,
+            now: now,
+            usesHeuristics: rules.usesHeuristicFreshness,
+            vary: VaryRule(rules.secrets)
+        )
+        switch decision {
         case .load(let mayServeStale):
             if let found, mayServeStale {
                 stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
@@ -130,19 +139,19 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ///   - head: the response's head.
     ///   - request: the request that it answers.
     ///   - now: when it came, in seconds since 1970. It is computed only if it is needed, as `url` is.
-    ///   - url: the request's URL, which most answers do not need.
+    ///   - url: the request's URL as it was written, which most answers do not need.
     ///   - memory: what servers have accepted before. It learns from this answer.
     public mutating func receive(
         _ head: AnswerHead,
         to request: AskedRequest,
         at now: @autoclosure () -> Int64,
-        url: @autoclosure () -> WebURL,
+        url: @autoclosure () -> URIReference,
         memory: inout AuthorizationMemory
     ) -> Verdict {
         hasHead = true
         var accepted: ProtectionSpace?
         if let space = request.authorized, head.status != ChallengeAuthenticator.Side.origin.status {
-            accepted = accept(space, head.fields, url(), &memory)
+            accepted = accept(space, head.fields, request.url, &memory)
         }
         let invalidated =
             CacheRule.isSafe(request.method)
@@ -154,7 +163,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
                 response: head.fields
             )
         let step =
-            stepByStored(head, request, now) ?? stepByChallenge(head, request, url, &memory)
+            stepByStored(head, request, now) ?? stepByChallenge(head, request, &memory)
             ?? stepByRedirect(head, request, url) ?? stepByContent(head, request)
         return (step, accepted, invalidated)
     }
@@ -165,16 +174,16 @@ public struct AnswerMachine: ~Copyable, Sendable {
     public mutating func switchProtocols(
         _ fields: HTTPFields,
         authorized: ProtectionSpace?,
-        url: @autoclosure () -> WebURL,
+        url: HTTPURL,
         memory: inout AuthorizationMemory
     ) -> ProtectionSpace? {
-        authorized.flatMap { accept($0, fields, url(), &memory) }
+        authorized.flatMap { accept($0, fields, url, &memory) }
     }
 
     private mutating func accept(
         _ space: ProtectionSpace,
         _ fields: HTTPFields,
-        _ url: WebURL,
+        _ url: HTTPURL,
         _ memory: inout AuthorizationMemory
     ) -> ProtectionSpace {
         if let authorizer = challenges.authorizer, authorizer.side == .origin {
@@ -207,11 +216,10 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private mutating func stepByChallenge(
         _ head: AnswerHead,
         _ request: AskedRequest,
-        _ url: () -> WebURL,
         _ memory: inout AuthorizationMemory
     ) -> Step? {
         guard head.status == ChallengeAuthenticator.Side.origin.status, request.mayBeAuthorized else { return nil }
-        let url = url()
+        let url = request.url
         let questions = ChallengeQuestion.all(status: head.status, fields: head.fields, url: url)
         guard !questions.isEmpty else { return nil }
         if let refused = request.authorized {
@@ -229,7 +237,11 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return askNext() ?? .deliver(.whole, .none)
     }
 
-    private mutating func stepByRedirect(_ head: AnswerHead, _ request: AskedRequest, _ url: () -> WebURL) -> Step? {
+    private mutating func stepByRedirect(
+        _ head: AnswerHead,
+        _ request: AskedRequest,
+        _ url: () -> URIReference
+    ) -> Step? {
         guard (301..<400).contains(head.status) else { return nil }
         let redirect = RedirectRule.follow(
             status: head.status,
@@ -297,7 +309,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
     ///
     /// `from` is the URL of the redirected request; `bringsContent` is true if the user has put content into the new
     /// one, `becomesGet` if the user has made it a GET or HEAD, to which the content does not belong.
-    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool, becomesGet: Bool = false) -> Step {
+    public mutating func follow(
+        to url: URIReference?,
+        from: URIReference?,
+        bringsContent: Bool,
+        becomesGet: Bool = false
+    ) -> Step {
         guard mayRedirect else { return .fail(.tooManyRedirects) }
         redirects += 1
         if let from, let url, from.origin != url.origin { hasLeftOrigin = true }
@@ -314,7 +331,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     }
 
     /// Takes the user's answer to ``Step/askForCredentials(_:failures:)``, for the request of that URL.
-    public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: WebURL) -> Step {
+    public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: HTTPURL) -> Step {
         switch reply {
         case .none: challenges.questions = []
         case .next: break
@@ -421,7 +438,7 @@ extension AnswerMachine {
         /// How many redirects in a row are followed.
         public var redirects: Int
         /// Reads a redirect's target as the owner's own URL type does; nil for a text that the type refuses.
-        public var read: @Sendable (String) -> WebURL?
+        public var read: @Sendable (String) -> URIReference?
 
         /// Makes rules. By default nothing is guessed, nothing waits, and nothing is tried again.
         public init(
@@ -430,7 +447,7 @@ extension AnswerMachine {
             waitsForConnectivity: Bool = false,
             triesAgain: Bool = false,
             redirects: Int = RedirectRule.limit,
-            reading read: @escaping @Sendable (String) -> WebURL? = { WebURL($0) }
+            reading read: @escaping @Sendable (String) -> URIReference? = { URIReference($0) }
         ) {
             self.secrets = secrets
             self.usesHeuristicFreshness = usesHeuristicFreshness
@@ -439,50 +456,24 @@ extension AnswerMachine {
             self.redirects = redirects
             self.read = read
         }
-
-        /// The cache's decision about a request, by these rules.
-        func decide(
-            _ method: String,
-            _ fields: HTTPFields,
-            _ mode: CacheMode,
-            _ stored: StoredExchange?,
-            _ now: Int64
-        ) -> CacheDecision {
-            CacheRule.decide(
-                method: method,
-                request: fields,
-                mode: mode,
-                stored: stored,
-                now: now,
-                usesHeuristics: usesHeuristicFreshness,
-                vary: VaryRule(secrets)
-            )
-        }
     }
 
     /// The meaning of a head: the step to take; the space of credentials that the request carried and the answer has
     /// accepted, nil for none; the URLs whose stored responses are no longer good.
-    public typealias Verdict = (step: Step, accepted: ProtectionSpace?, invalidated: [WebURL])
+    public typealias Verdict = (step: Step, accepted: ProtectionSpace?, invalidated: [URIReference])
 }
 
 /// How far a request has come with one server's challenges.
 public struct ChallengeProgress: Sendable {
     /// Answers challenges for the next request; nil if nothing was asked, or the answer has been accepted.
     public internal(set) var authorizer: Authorizer? {
-        get {
-            guard case .authorizer(let authorizer) = answer else { return nil }
-            return authorizer
-        }
-        set { answer = newValue.map { .authorizer($0) } ?? .none }
+        get { held.first }
+        set { held = newValue.map { [$0] } ?? [] }
     }
     /// Whether there is an ``authorizer``. Asking this does not copy it.
-    public var hasAuthorizer: Bool { if case .authorizer = answer { true } else { false } }
-    /// The authorizer is kept apart: most requests are never challenged, and an authorizer is large.
-    private indirect enum Answer {
-        case none
-        case authorizer(Authorizer)
-    }
-    private var answer = Answer.none
+    public var hasAuthorizer: Bool { !held.isEmpty }
+    /// The authorizer, or nothing. It is kept apart: most requests are never challenged, and an authorizer is large.
+    private var held: [Authorizer] = []
     /// The questions of the current challenge that have not been asked yet.
     var questions: [ChallengeQuestion] = []
     /// How many answers to this request were refused, by space.
@@ -522,6 +513,8 @@ public struct ChallengeProgress: Sendable {
 public struct AskedRequest {
     /// The method as it was sent.
     public let method: String
+    /// Where it was sent.
+    public let url: HTTPURL
     /// The fields as they were sent.
     public let fields: HTTPFields
     /// Whether the caller has put an Authorization field into it: then the caller answers challenges.
@@ -550,6 +543,7 @@ public struct AskedRequest {
     /// See the properties.
     public init(
         method: String,
+        url: HTTPURL,
         fields: HTTPFields,
         hasOwnAuthorization: Bool,
         authorized: ProtectionSpace?,
@@ -558,6 +552,7 @@ public struct AskedRequest {
     ) {
         self.caching = caching
         self.method = method
+        self.url = url
         self.fields = fields
         self.hasOwnAuthorization = hasOwnAuthorization
         self.authorized = authorized

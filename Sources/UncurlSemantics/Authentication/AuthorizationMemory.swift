@@ -5,7 +5,7 @@ public import UncurlHTTP1
 ///
 /// A value. Its owner keeps it in one place, since a Digest answer increments a count.
 public struct AuthorizationMemory: Sendable {
-    private var known: [WebOrigin: [Authorizer]] = [:]
+    private var known: [Origin: [Authorizer]] = [:]
 
     /// The most realms of one server. A server that has more invents them.
     public static let realmLimit = 32
@@ -23,14 +23,13 @@ public struct AuthorizationMemory: Sendable {
     ///
     /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
     public mutating func authorization(
-        for url: WebURL,
+        for url: HTTPURL,
         method: String,
         target: String,
         content: [UInt8]?
     ) -> SentAuthorization? {
-        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
-        guard var authorizer = known[origin]?[place] else { return nil }
-        defer { known[origin]?[place] = authorizer }
+        guard !known.isEmpty, let place = place(url), var authorizer = known[url.origin]?[place] else { return nil }
+        defer { known[url.origin]?[place] = authorizer }
         // A value that cannot be made now, as auth-int for a stream, is left for the server to ask for.
         guard let value = try? authorizer.octets(method: method, target: target, content: content) else { return nil }
         return SentAuthorization(octets: value, by: authorizer)
@@ -38,19 +37,20 @@ public struct AuthorizationMemory: Sendable {
 
     /// Returns the credentials with which ``authorization(for:method:target:content:)`` would answer, without
     /// answering.
-    public func credentials(for url: WebURL) -> Credentials? {
-        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
-        return known[origin]?[place].credentials
+    public func credentials(for url: HTTPURL) -> Credentials? {
+        guard !known.isEmpty, let place = place(url) else { return nil }
+        return known[url.origin]?[place].credentials
     }
 
     /// Returns the authorizer for this URL and space, for a task whose request was refused.
-    public func authorizer(for url: WebURL, _ space: ProtectionSpace) -> Authorizer? {
-        url.origin.flatMap { known[$0] }?.first { $0.space == space }
+    public func authorizer(for url: HTTPURL, _ space: ProtectionSpace) -> Authorizer? {
+        known[url.origin]?.first { $0.space == space }
     }
 
     /// Remembers an answer that was accepted. The engine remembers those for a proxy.
-    public mutating func remember(_ authorizer: Authorizer, for url: WebURL) {
-        guard authorizer.side == .origin, let origin = url.origin else { return }
+    public mutating func remember(_ authorizer: Authorizer, for url: HTTPURL) {
+        guard authorizer.side == .origin else { return }
+        let origin = url.origin
         if known[origin] == nil, known.count >= Self.serverLimit, let other = known.keys.first { known[other] = nil }
         var all = known[origin] ?? []
         // The same realm may have been met in another folder: then both folders are known.
@@ -61,15 +61,14 @@ public struct AuthorizationMemory: Sendable {
     }
 
     /// Forgets an answer that was refused, so that it is not sent again.
-    public mutating func forget(_ space: ProtectionSpace, for url: WebURL) {
-        guard let origin = url.origin else { return }
-        known[origin]?.removeAll { $0.space == space }
-        if known[origin]?.isEmpty == true { known[origin] = nil }
+    public mutating func forget(_ space: ProtectionSpace, for url: HTTPURL) {
+        known[url.origin]?.removeAll { $0.space == space }
+        if known[url.origin]?.isEmpty == true { known[url.origin] = nil }
     }
 
     /// Forgets all answers to a server, by either scheme.
     package mutating func forget(host: String, port: Int) {
-        known = known.filter { $0.key.host.lowercased() != host.lowercased() || $0.key.port != port }
+        known = known.filter { $0.key.host.lowercased() != host.lowercased() || Int($0.key.port) != port }
     }
 
     /// Forgets everything.
@@ -81,17 +80,17 @@ public struct AuthorizationMemory: Sendable {
     ///   - fields: the fields of the response.
     ///   - url: the URL of the request.
     ///   - space: that of the answer; nil for the one that ``authorization(for:method:target:content:)`` gives.
-    public mutating func note(_ fields: HTTPFields, for url: WebURL, in space: ProtectionSpace? = nil) {
+    public mutating func note(_ fields: HTTPFields, for url: HTTPURL, in space: ProtectionSpace? = nil) {
         guard !known.isEmpty, fields.contains(ChallengeAuthenticator.Side.origin.informationField),
-            let origin = url.origin, let place = place(origin, url, space)
+            let place = place(url, space)
         else { return }
-        known[origin]?[place].note(fields)
+        known[url.origin]?[place].note(fields)
     }
 
     /// Returns the index of the authorizer that covers the most of the path; among equals, the last.
-    private func place(_ origin: WebOrigin, _ url: WebURL, _ space: ProtectionSpace? = nil) -> Int? {
+    private func place(_ url: HTTPURL, _ space: ProtectionSpace? = nil) -> Int? {
         var best: (covered: Int, place: Int)?
-        for (place, authorizer) in (known[origin] ?? []).enumerated() {
+        for (place, authorizer) in (known[url.origin] ?? []).enumerated() {
             guard space == nil || authorizer.space == space,
                 let covered = Authorizer.covered(of: url, by: authorizer.paths),
                 covered >= best?.covered ?? 0

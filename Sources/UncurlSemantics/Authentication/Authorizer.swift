@@ -22,7 +22,7 @@ public struct Authorizer: Sendable {
     ///   - question: the question.
     ///   - credentials: the answer to it.
     ///   - url: the URL of the request that was refused; unused for proxies.
-    public init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: WebURL) {
+    public init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: HTTPURL) {
         side = question.side
         space = question.space
         self.credentials = credentials
@@ -36,14 +36,13 @@ public struct Authorizer: Sendable {
         }
     }
 
-    /// Makes an authorizer for a server that has not asked: by Basic, for all its paths. Nil for a URL without an
-    /// origin.
-    package init?(unasked credentials: Credentials, for url: WebURL) {
-        guard let origin = url.origin else { return nil }
+    /// Makes an authorizer for a server that has not asked: by Basic, for all its paths.
+    package init(unasked credentials: Credentials, for url: HTTPURL) {
+        let origin = url.origin
         side = .origin
         space = ProtectionSpace(
             host: origin.host,
-            port: origin.port,
+            port: Int(origin.port),
             side: .origin,
             isSecure: origin.isSecure,
             realm: nil,
@@ -118,7 +117,7 @@ public final class SentAuthorization: Sendable {
 /// The paths to which credentials are sent without a challenge.
 extension Authorizer {
     /// Returns the paths of Basic (RFC 7617 §2.2): everything at or below the last folder of the path.
-    static func folder(of url: WebURL) -> [String] {
+    static func folder(of url: HTTPURL) -> [String] {
         let path = url.cleanPath
         let end = path.lastIndex(of: "/") ?? path.startIndex
         return [path.isEmpty ? "/" : String(path[...end])]
@@ -127,15 +126,15 @@ extension Authorizer {
     /// Returns the paths of Digest (RFC 7616 §3.3, `domain`): the URLs that it names, or without it the whole server.
     /// It may name other servers too; those are ignored, since one server must not send a user's answers to another. A
     /// list of more than 32 URLs, or with paths of more than 8 KiB, counts as none.
-    static func domain(_ list: String?, _ url: WebURL) -> [String] {
+    static func domain(_ list: String?, _ url: HTTPURL) -> [String] {
         let wholeServer = ["/"]
         let references = (list ?? "").utf8.split(separator: UInt8(ascii: " "))
         guard !references.isEmpty, references.count <= referenceLimit else { return wholeServer }
-        let base = url.reference
+        let base = URIReference(url.description)
         var paths: [String] = []
         var length = 0
         for reference in references {
-            let other = WebURL(URIReference(Array(reference)).resolved(against: base))
+            let other = URIReference(Array(reference)).resolved(against: base)
             guard other.origin == url.origin else { continue }
             let path = other.cleanPath
             length += path.utf8.count
@@ -152,7 +151,7 @@ extension Authorizer {
 
     /// Returns how much of the URL's path they cover, in octets; nil for nothing. The authorizer whose paths cover more
     /// is preferred.
-    static func covered(of url: WebURL, by paths: [String]) -> Int? {
+    static func covered(of url: HTTPURL, by paths: [String]) -> Int? {
         let path = url.cleanPath
         return paths.filter { path.hasPrefix($0) }.map(\.utf8.count).max()
     }

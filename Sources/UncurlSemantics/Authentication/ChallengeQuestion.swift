@@ -37,10 +37,11 @@ extension ChallengeQuestion {
     /// that cannot be answered. Among equals the server's order counts (RFC 7616 §3.7). A repeated challenge is one
     /// question, and only the first 16 questions are asked. Empty for another status, and if every scheme is unknown
     /// (such as `Bearer`): then the response is the answer, and the user is not asked.
-    public static func all(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
-        guard status == ChallengeAuthenticator.Side.origin.status, let origin = url.origin else { return [] }
+    public static func all(status: Int, fields: HTTPFields, url: HTTPURL) -> [ChallengeQuestion] {
+        guard status == ChallengeAuthenticator.Side.origin.status else { return [] }
+        let origin = url.origin
         let challenges = AuthenticationChallenge.all(in: fields, ChallengeAuthenticator.Side.origin.challengeField)
-        return all(challenges, .origin, host: origin.host, port: origin.port, isSecure: origin.isSecure)
+        return all(challenges, .origin, host: origin.host, port: Int(origin.port), isSecure: origin.isSecure)
     }
 
     /// Returns the same for the challenges of a proxy.

@@ -325,21 +325,22 @@ extension CacheRule {
 
     /// Returns the URLs whose stored responses are no longer good after this response. None for an error: nothing has
     /// changed.
-    public static func invalidated(method: String, url: WebURL, status: Int, response: HTTPFields) -> [WebURL] {
+    public static func invalidated(
+        method: String,
+        url: URIReference,
+        status: Int,
+        response: HTTPFields
+    ) -> [URIReference] {
         guard !isSafe(method), (200...399).contains(status) else { return [] }
         var urls = [url]
         for name in ["Location", "Content-Location"] {
             // No origin may invalidate what another one has stored.
-            guard let value = response.octets(of: name).first, case let other = resolve(value, against: url),
-                other.origin == url.origin,
-                !other.text.utf8.elementsEqual(url.text.utf8)
+            guard let value = response.octets(of: name).first,
+                case let other = URIReference(Array(value)).resolved(against: url).percentEncoded,
+                other.origin == url.origin, other != url
             else { continue }
             urls.append(other)
         }
         return urls
-    }
-
-    private static func resolve(_ value: ArraySlice<UInt8>, against url: WebURL) -> WebURL {
-        WebURL(URIReference(Array(value)).resolved(against: url.reference).percentEncoded)
     }
 }

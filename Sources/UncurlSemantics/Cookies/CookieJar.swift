@@ -346,28 +346,15 @@ public struct CookieScope: Sendable, Equatable {
         self.isSecure = isSecure
     }
 
-    /// Nil for a URL of a scheme other than http, https, ws and wss, without a host, or with an impossible port.
-    public init?(_ url: WebURL) {
-        guard let origin = url.origin, let port = UInt16(exactly: origin.port) else { return nil }
+    /// Makes the scope of a request to this URL.
+    public init(_ url: HTTPURL) {
         self.init(
-            host: origin.host,
-            isAddress: Self.isAddress(origin.host),
-            port: port,
-            target: String(decoding: url.reference.path, as: UTF8.self),
-            isSecure: origin.isSecure
+            host: url.origin.host,
+            isAddress: url.host.isAddress,
+            port: url.port,
+            target: url.target,
+            isSecure: url.origin.isSecure
         )
-    }
-
-    /// Whether the host is an IP address: an IPv4 address in four decimal parts (RFC 3986 §3.2.2), or anything with a
-    /// colon, which no name holds.
-    static func isAddress(_ host: String) -> Bool {
-        if host.utf8.contains(UInt8(ascii: ":")) { return true }
-        let parts = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 4
-            && parts.allSatisfy { part in
-                (1...3).contains(part.count) && part.allSatisfy { $0 &- 0x30 < 10 }
-                    && (part.count == 1 || part.first != 0x30) && part.reduce(0) { $0 * 10 + Int($1 &- 0x30) } <= 255
-            }
     }
 
     /// The path, percent-encoded and without the query; never empty.

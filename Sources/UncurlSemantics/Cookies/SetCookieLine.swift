@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// One Set-Cookie field, read by RFC 6265bis §5.6: nearly everything is a cookie, attributes that make no sense are
 /// ignored, and the last of several counts. ``Cookie/admitted(from:isSameSite:suffixes:)`` decides whether it is
@@ -112,7 +113,7 @@ public struct SetCookieLine: Sendable {
     /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
         // An address has no hosts below it, so the cookie is for that host alone.
-        let isHostOnly = domain.isEmpty || CookieScope.isAddress(domain)
+        let isHostOnly = domain.isEmpty || domain.utf8.contains(UInt8(ascii: ":")) || IPText.v4(domain) != nil
         var cookie = Cookie(
             name: name,
             value: value,

@@ -22,9 +22,9 @@ public enum RedirectRule {
         status: Int,
         fields: HTTPFields,
         method: String,
-        url: WebURL,
+        url: URIReference,
         secrets: SecretFields = .usual,
-        reading read: (String) -> WebURL? = { WebURL($0) }
+        reading read: (String) -> URIReference? = { URIReference($0) }
     ) -> Redirect? {
         guard let rewrite = rewrite(status, method),
             let target = target(of: fields, against: url, reading: read)
@@ -34,7 +34,8 @@ public enum RedirectRule {
             url: target,
             method: rewrite,
             dropsContent: rewrite != method,
-            isCrossOrigin: origins.0 != origins.1,
+            // A place that no request can be sent to is no other's.
+            isCrossOrigin: origins.0 == nil || origins.0 != origins.1,
             isDowngrade: origins.0?.isSecure == true && origins.1?.isSecure != true,
             source: url,
             secrets: secrets
@@ -57,7 +58,7 @@ public enum RedirectRule {
 /// The next request after a redirect.
 public struct Redirect: Hashable, Sendable {
     /// The URL of the next request.
-    public let url: WebURL
+    public let url: URIReference
     /// The method of the next request.
     public let method: String
     /// Whether the method has changed, so that content and the fields that describe it are left out.
@@ -67,7 +68,7 @@ public struct Redirect: Hashable, Sendable {
     /// Whether it leads from https to http.
     public let isDowngrade: Bool
     /// The URL that redirected.
-    public let source: WebURL
+    public let source: URIReference
     /// The fields that another origin is not sent.
     public let secrets: SecretFields
 
@@ -101,16 +102,14 @@ public struct Redirect: Hashable, Sendable {
     /// Returns the Referer (RFC 9110 §10.1.3): without fragment and user information; to another origin only the
     /// origin; nil if it came by https and the next server is reached without it.
     public func referer(_ value: String) -> String? {
-        guard !isDowngrade, let origin = WebURL(value).origin,
+        guard !isDowngrade, let origin = URIReference(value).origin,
             !origin.isSecure || url.origin?.isSecure == true
         else { return nil }
         if isCrossOrigin { return "\(origin)/" }
-        var parts = URIReference(Array(value.utf8))
+        var parts = URIReference(value)
         parts.fragment = nil
-        if let authority = parts.authority, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-            parts.authority = authority[(at + 1)...]
-        }
-        return String(decoding: parts.bytes, as: UTF8.self)
+        parts.authority = parts.server
+        return parts.text
     }
 
     private static let aboutContent: Set<String> = [
@@ -134,27 +133,22 @@ extension RedirectRule {
     ///   - read: reads the target's text as the caller's own URL type does; nil for a text that the type refuses.
     public static func target(
         of fields: HTTPFields,
-        against url: WebURL,
-        reading read: (String) -> WebURL? = { WebURL($0) }
-    ) -> WebURL? {
+        against url: URIReference,
+        reading read: (String) -> URIReference? = { URIReference($0) }
+    ) -> URIReference? {
         guard let location = location(in: fields) else { return nil }
-        let base = url.reference
         let reference = URIReference(location)
-        var target = reference.resolved(against: base)
+        var target = reference.resolved(against: url)
         guard let scheme = target.scheme.map({ String(decoding: $0, as: UTF8.self).lowercased() }),
-            scheme == "http" || scheme == "https", var authority = target.authority
+            scheme == "http" || scheme == "https", target.authority != nil
         else { return nil }
         // RFC 9110 §4.2.4: a server's text before an "@" mostly serves to make a URL look like another one. It is
         // ignored. A Location without an authority has the request's, with the caller's user and password.
-        if reference.authority != nil, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-            authority = authority[(at + 1)...]
-        }
-        guard !authority.isEmpty, authority.first != UInt8(ascii: ":") else { return nil }
-        target.authority = authority
+        if reference.authority != nil { target.authority = target.server }
         // The fragment is that of the request's URL, unless Location has one.
-        target.fragment = target.fragment ?? base.fragment
+        target.fragment = target.fragment ?? url.fragment
         guard let text = String(validating: target.percentEncoded.bytes, as: UTF8.self), let found = read(text),
-            found.origin != nil
+            found.namesServer
         else { return nil }
         return found
     }

@@ -3,6 +3,9 @@ import UncurlText
 
 /// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how to resolve it against a base (§5.2). It
 /// consists of octets, not characters: servers do not always send valid text.
+///
+/// The rules for answers take URLs in this form, as they were written: an ``HTTPURL`` knows neither the user
+/// information nor the fragment that a redirect may inherit, and refuses what a redirect may lead to.
 public struct URIReference: Hashable, Sendable {
     /// The scheme, without its colon.
     public var scheme: ArraySlice<UInt8>?
@@ -40,6 +43,9 @@ public struct URIReference: Hashable, Sendable {
         path = rest
     }
 
+    /// Reads a text. Any text is a reference.
+    public init(_ text: String) { self.init(Array(text.utf8)) }
+
     /// Returns the target (§5.2.2). The fragment is the reference's own.
     public func resolved(against base: URIReference) -> URIReference {
         var target = self
@@ -74,6 +80,9 @@ public struct URIReference: Hashable, Sendable {
         if let fragment { result += [UInt8(ascii: "#")] + fragment }
         return result
     }
+
+    /// The same as a text, in which octets that are no UTF-8 are replaced.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Returns the merged path (§5.2.3).
     private func merged(with reference: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -131,6 +140,61 @@ public struct URIReference: Hashable, Sendable {
     /// follows it.
     private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
         byte.isPathOrQueryOctet && !(isPath && byte == UInt8(ascii: "?"))
+    }
+}
+
+/// The server that an absolute URL names.
+extension URIReference {
+    /// The origin; for ws and wss that of their handshake (RFC 6455 §3). Nil for other schemes than these, http and
+    /// https, and where host or port are none that a request can be sent to.
+    public var origin: Origin? {
+        guard let scheme = handshakeScheme.flatMap({ Origin.Scheme(rawValue: $0) }), let (name, digits) = hostAndPort,
+            let host = try? URLHost(String(decoding: name, as: UTF8.self))
+        else { return nil }
+        guard let digits, !digits.isEmpty else { return Origin(scheme: scheme, host: host) }
+        return UInt16(String(decoding: digits, as: UTF8.self)).map { Origin(scheme: scheme, host: host, port: $0) }
+    }
+
+    /// Whether the authority has the form of a server's: a host with no octets but those of RFC 3986 §3.2.2
+    /// (unreserved, sub-delims, the percent sign, and the colons of an address), and a port that is a number.
+    var namesServer: Bool {
+        guard let (name, port) = hostAndPort else { return false }
+        let isBracketed = name.first == UInt8(ascii: "[") && name.last == UInt8(ascii: "]")
+        let host = isBracketed ? name.dropFirst().dropLast() : name
+        guard !host.isEmpty,
+            host.allSatisfy({ $0.isASCIILetter || $0 &- 0x30 < 10 || "-._~!$&'()*+,;=%:".utf8.contains($0) })
+        else { return false }
+        guard let port, !port.isEmpty else { return true }
+        return Int(String(decoding: port, as: UTF8.self)) != nil
+    }
+
+    /// The authority without user information.
+    var server: ArraySlice<UInt8>? {
+        guard let authority, let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return authority }
+        return authority[(at + 1)...]
+    }
+
+    /// The scheme in lower case; for ws and wss that of their handshake.
+    var handshakeScheme: String? {
+        guard let name = scheme.map({ String(decoding: $0, as: UTF8.self).lowercased() }) else { return nil }
+        return name == "ws" || name == "wss" ? "http" + name.dropFirst(2) : name
+    }
+
+    /// Host and port as they are written; the port is nil without a colon before it.
+    private var hostAndPort: (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?)? {
+        guard let server else { return nil }
+        // A colon within brackets belongs to an IPv6 address.
+        let bracket = server.lastIndex(of: UInt8(ascii: "]")) ?? server.startIndex
+        guard let colon = server[bracket...].lastIndex(of: UInt8(ascii: ":")) else { return (server, nil) }
+        return (server[..<colon], server[(colon + 1)...])
+    }
+
+    /// The path without dot segments, which would lead out of a folder; encoded as it came. Never empty.
+    var cleanPath: String { Self.cleanPath(path) }
+
+    static func cleanPath(_ path: ArraySlice<UInt8>) -> String {
+        let path = withoutDotSegments(path)
+        return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
     }
 }
 

@@ -24,9 +24,9 @@ public import UncurlHTTP1
 public struct UploadMachine: Sendable {
     private enum Phase: Hashable {
         case creating
-        case created(WebURL)
-        case asking(WebURL)
-        case appending(WebURL, from: Int64)
+        case created(URIReference)
+        case asking(URIReference)
+        case appending(URIReference, from: Int64)
         case over
     }
 
@@ -56,7 +56,7 @@ public struct UploadMachine: Sendable {
     ///   - length: of the content, in octets; nil where it is not known before the end.
     ///   - resource: where an earlier attempt has left the upload; nil for a new one.
     ///   - isPatient: failures of the network are tried again for as long as the owner lets it.
-    public init(_ draft: UploadDraft, length: Int64?, resource: WebURL? = nil, isPatient: Bool = false) {
+    public init(_ draft: UploadDraft, length: Int64?, resource: URIReference? = nil, isPatient: Bool = false) {
         self.draft = draft
         self.length = length
         self.isPatient = isPatient
@@ -81,7 +81,7 @@ public struct UploadMachine: Sendable {
     }
 
     /// The URL at which the upload can be resumed; nil if the server has named none, or if the upload is over.
-    public var resource: WebURL? {
+    public var resource: URIReference? {
         switch phase {
         case .creating, .over: nil
         case .created(let resource), .asking(let resource), .appending(let resource, _): resource
@@ -124,8 +124,8 @@ public struct UploadMachine: Sendable {
     public mutating func inform(
         _ status: Int,
         _ fields: HTTPFields,
-        to url: WebURL,
-        reading read: (String) -> WebURL? = { WebURL($0) }
+        to url: URIReference,
+        reading read: (String) -> URIReference? = { URIReference($0) }
     ) -> Bool {
         guard status == 104, case .creating = phase, fields[UploadDraft.versionField]?.ascii == "\(draft.rawValue)",
             let resource = RedirectRule.target(of: fields, against: url, reading: read), let origin = resource.origin,
@@ -156,7 +156,7 @@ public struct UploadMachine: Sendable {
     private mutating func receive(
         _ status: Int,
         _ fields: HTTPFields,
-        _ resource: WebURL,
+        _ resource: URIReference,
         after old: Int64 = -1
     ) -> UploadStep {
         guard (200..<300).contains(status), draft.isComplete(fields) == false else { return finish() }
@@ -164,7 +164,7 @@ public struct UploadMachine: Sendable {
         return goOn(resource, from: offset) ?? again(.asking(resource)) ?? finish()
     }
 
-    private mutating func receiveOffset(_ status: Int, _ fields: HTTPFields, _ resource: WebURL) -> UploadStep {
+    private mutating func receiveOffset(_ status: Int, _ fields: HTTPFields, _ resource: URIReference) -> UploadStep {
         switch status {
         // The server has all of the content. Its answer was lost, and this response replaces it.
         case 200..<300 where draft.isComplete(fields) == true: return finish()
@@ -198,7 +198,7 @@ public struct UploadMachine: Sendable {
     }
 
     /// Nil for an offset that is missing, or lies beyond the content's end.
-    private mutating func goOn(_ resource: WebURL, from offset: Int64?) -> UploadStep? {
+    private mutating func goOn(_ resource: URIReference, from offset: Int64?) -> UploadStep? {
         guard let offset, length.map({ offset <= $0 }) ?? true else { return nil }
         if offset > acknowledged { (acknowledged, failures, refusals) = (offset, 0, 0) }
         phase = .appending(resource, from: offset)
@@ -225,9 +225,9 @@ public enum UploadRequest {
     /// The first request, with its own method, URL and content, and with these fields added.
     case create([(name: String, value: String)])
     /// A HEAD for the resource, with these fields: it asks how much of the upload the server has.
-    case askOffset(WebURL, [(name: String, value: String)])
+    case askOffset(URIReference, [(name: String, value: String)])
     /// A PATCH of the resource, with the content from the offset on, and with these fields.
-    case append(WebURL, offset: Int64, [(name: String, value: String)])
+    case append(URIReference, offset: Int64, [(name: String, value: String)])
 }
 
 /// The next step of an upload.

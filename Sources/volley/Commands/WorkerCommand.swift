@@ -2,6 +2,7 @@ import ArgumentParser
 import UncurlEngine
 import UncurlLoad
 import UncurlLocust
+import UncurlSemantics
 
 /// `volley worker`: works for a Locust master.
 struct WorkerCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import UncurlEngine
 import UncurlHTTP1
 import UncurlLoad
 import UncurlReactor
+import UncurlSemantics
 
 /// Reads the load from a command line.
 extension LoadOptions {
@@ -214,11 +215,7 @@ extension LoadOptions {
     /// The address family that the command line requires of a source address.
     private var destinationFamily: SocketAddress.Family? {
         guard target != nil else { return .v4 }
-        return switch firstHop {
-        case .v4: .v4
-        case .v6: .v6
-        case .name, nil: nil
-        }
+        return firstHop.flatMap { SocketAddress(numericHost: $0.bare, port: 0) }?.family
     }
 }
 

@@ -1,6 +1,7 @@
 import UncurlEngine
 import UncurlLoad
 import UncurlReactor
+import UncurlSemantics
 
 /// The addresses that connections use in turn, from `--source-address`: single addresses, comma lists and CIDR blocks.
 /// Their port is 0, so the kernel chooses one.

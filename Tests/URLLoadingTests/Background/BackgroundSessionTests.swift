@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import UncurlEngine
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 @testable import URLLoading

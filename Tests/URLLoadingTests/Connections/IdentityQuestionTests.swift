@@ -2,6 +2,7 @@ import Synchronization
 import TestSupport
 import Testing
 import UncurlEngine
+import UncurlSemantics
 import UncurlTLS
 import UncurlTestServer
 

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import UncurlEngine
+import UncurlSemantics
 import UncurlTestServer
 
 @testable import URLLoading

@@ -1,5 +1,6 @@
 import Testing
 import UncurlEngine
+import UncurlSemantics
 
 @Suite("Proxy configuration")
 struct OriginProxiesTests {

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 import UncurlEngine
+import UncurlSemantics
 
 @Suite("Proxies of the environment")
 struct ProxyEnvironmentTests {

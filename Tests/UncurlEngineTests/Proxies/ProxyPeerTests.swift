@@ -36,7 +36,7 @@ struct ProxyPeerTests {
         configuration.tls = try TLSContext(trust)
         configuration.proxyTLS = configuration.tls
         configuration.proxies = OriginProxies(
-            Proxy(kind, host: .v4(.loopback), port: peer.port, credentials: credentials)
+            Proxy(kind, host: try URLHost("127.0.0.1"), port: peer.port, credentials: credentials)
         )
         return try EngineHarness(configuration)
     }
@@ -231,7 +231,7 @@ struct ProxyPeerTests {
         var configuration = EngineConfiguration()
         configuration.timeouts = Timeouts(connect: nil, idle: nil)
         configuration.tls = try TLSContext(.asking)
-        configuration.proxies = OriginProxies(Proxy(.https, host: .v4(.loopback), port: front.port))
+        configuration.proxies = OriginProxies(Proxy(.https, host: try URLHost("127.0.0.1"), port: front.port))
         let trusting = Trusting()
         configuration.trustEvaluator = trusting
         let engine = try EngineHarness(configuration)

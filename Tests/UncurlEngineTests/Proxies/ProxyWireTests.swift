@@ -78,12 +78,13 @@ struct ProxyWireTests {
         _ = await engine.run(try plain("*", method: "OPTIONS"))
         let host = "Host: origin.test:8080\r\n"
         #expect(proxy.connections[0].receivedText == "OPTIONS http://origin.test:8080 HTTP/1.1\r\n\(host)\r\n")
+        let here = try URLHost("127.0.0.1")
         let pipeline = try plain(method: "POST", body: .bytes(bytes("ab"))) {
             $0.pipelineDepth = 2
             $0.proxies = OriginProxies(
                 Proxy(
                     .http,
-                    host: .v4(.loopback),
+                    host: here,
                     port: proxy.port,
                     credentials: Credentials(user: "u", password: "p"),
                     isPreemptive: true

@@ -1,5 +1,6 @@
 import Testing
 import UncurlReactor
+import UncurlSemantics
 import UncurlTLS
 
 @testable import UncurlEngine

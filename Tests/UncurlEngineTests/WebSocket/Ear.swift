@@ -3,6 +3,7 @@ import TestSupport
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlWebSocket
 
 /// Hears a WebSocket, and tells the test's thread.

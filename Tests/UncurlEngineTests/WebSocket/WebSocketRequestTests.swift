@@ -1,5 +1,6 @@
 import Testing
 import UncurlHTTP1
+import UncurlSemantics
 import UncurlWebSocket
 
 @testable import UncurlEngine

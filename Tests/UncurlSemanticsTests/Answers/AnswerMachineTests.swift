@@ -7,7 +7,8 @@ import UncurlHTTP1
 struct MachineRig: ~Copyable {
     var machine: AnswerMachine
     var memory = AuthorizationMemory()
-    var url = WebURL("http://h.example/a")
+    let url = URIReference("http://h.example/a")
+    let place = try! HTTPURL("http://h.example/a")
     var now: Int64 = 784_111_777
 
     init(_ rules: AnswerMachine.Rules = .init(), resuming offer: ResumeOffer? = nil) {
@@ -24,6 +25,7 @@ struct MachineRig: ~Copyable {
     ) -> AnswerMachine.Verdict {
         let request = AskedRequest(
             method: method,
+            url: place,
             fields: HTTPFields(),
             hasOwnAuthorization: hasOwnAuthorization,
             authorized: authorized,
@@ -124,7 +126,7 @@ struct AnswerRedirectTests {
         ] {
             var rig = MachineRig()
             _ = rig.step(status, fields(("Location", "/b")), method: method)
-            let step = rig.machine.follow(to: WebURL("http://h.example/b"), from: rig.url, bringsContent: brings)
+            let step = rig.machine.follow(to: URIReference("http://h.example/b"), from: rig.url, bringsContent: brings)
             #expect(step.words == "again")
             #expect(rig.machine.sendsContent == sends, "\(method) \(status) \(brings)")
         }
@@ -142,8 +144,8 @@ struct AnswerRedirectTests {
     @Test("once a redirect has led to another origin, the request counts as away, on a way back too")
     func origins() {
         var rig = MachineRig()
-        let (home, other) = (WebURL("http://h.example/a"), WebURL("http://h.example:81/"))
-        _ = rig.machine.follow(to: WebURL("http://H.example:80/b"), from: home, bringsContent: false)
+        let (home, other) = (URIReference("http://h.example/a"), URIReference("http://h.example:81/"))
+        _ = rig.machine.follow(to: URIReference("http://H.example:80/b"), from: home, bringsContent: false)
         #expect(rig.machine.hasLeftOrigin == false)
         _ = rig.machine.follow(to: other, from: home, bringsContent: false)
         #expect(rig.machine.hasLeftOrigin == true)
@@ -182,12 +184,12 @@ struct AnswerChallengeTests {
     func accepted() throws {
         var rig = MachineRig()
         let asked = try question(rig.receive(401, Self.basic).step)
-        #expect(rig.machine.reply(.credentials(Self.user), to: asked, url: rig.url).words == "again")
+        #expect(rig.machine.reply(.credentials(Self.user), to: asked, url: rig.place).words == "again")
         let sent = try #require(try send(&rig))
         #expect(sent.value == "Basic dTpw" && rig.memory.isEmpty)
         let verdict = rig.receive(200, authorized: sent.space)
         #expect(verdict.accepted == sent.space && verdict.step.words == "deliver and keep")
-        #expect(rig.memory.credentials(for: rig.url) == Self.user)
+        #expect(rig.memory.credentials(for: rig.place) == Self.user)
         #expect(try send(&rig) == nil)
     }
 
@@ -195,7 +197,7 @@ struct AnswerChallengeTests {
     func acceptedByRedirect() throws {
         var rig = MachineRig()
         let asked = try question(rig.receive(401, Self.basic).step)
-        _ = rig.machine.reply(.credentials(Self.user), to: asked, url: rig.url)
+        _ = rig.machine.reply(.credentials(Self.user), to: asked, url: rig.place)
         let space = try #require(try send(&rig)).space
         let verdict = rig.receive(302, fields(("Location", "/b")), authorized: space)
         #expect(verdict.accepted == space && verdict.step.words == "GET http://h.example/b")
@@ -208,7 +210,7 @@ struct AnswerChallengeTests {
             let space = try send(&rig)?.space
             let step = rig.receive(401, Self.basic, authorized: space).step
             #expect(step.words == "ask basic \(failures)")
-            _ = rig.machine.reply(.credentials(Self.user), to: try question(step), url: rig.url)
+            _ = rig.machine.reply(.credentials(Self.user), to: try question(step), url: rig.place)
         }
         let space = try send(&rig)?.space
         #expect(rig.receive(401, Self.basic, authorized: space).step.words == "deliver only")
@@ -218,7 +220,7 @@ struct AnswerChallengeTests {
     func stale() throws {
         var rig = MachineRig()
         let asked = try question(rig.receive(401, Self.digest).step)
-        _ = rig.machine.reply(.credentials(Self.user), to: asked, url: rig.url)
+        _ = rig.machine.reply(.credentials(Self.user), to: asked, url: rig.place)
         let stale = fields(("WWW-Authenticate", #"Digest realm="r", nonce="m", qop="auth", stale=true"#))
         for _ in 1..<ChallengeQuestion.answerLimit {
             let space = try send(&rig)?.space
@@ -235,11 +237,11 @@ struct AnswerChallengeTests {
         try both.append("WWW-Authenticate", "Basic realm=r")
         let first = rig.receive(401, both).step
         #expect(first.words == "ask digest 0")
-        let second = rig.machine.reply(.next, to: try question(first), url: rig.url)
+        let second = rig.machine.reply(.next, to: try question(first), url: rig.place)
         #expect(second.words == "ask basic 0")
-        #expect(rig.machine.reply(.next, to: try question(second), url: rig.url).words == "deliver only")
+        #expect(rig.machine.reply(.next, to: try question(second), url: rig.place).words == "deliver only")
         let again = rig.receive(401, both).step
-        #expect(rig.machine.reply(.none, to: try question(again), url: rig.url).words == "deliver only")
+        #expect(rig.machine.reply(.none, to: try question(again), url: rig.place).words == "deliver only")
     }
 
     @Test("a caller's own Authorization, and a scheme that is not known, make the challenge the answer")
@@ -257,10 +259,10 @@ struct AnswerChallengeTests {
         let step = rig.machine.fail(AnswerFailure(proxy: refusal))
         let asked = try question(step)
         #expect(asked.space.host == "p" && asked.side == .proxy)
-        #expect(rig.machine.reply(.credentials(Self.user), to: asked, url: rig.url).words == "again")
+        #expect(rig.machine.reply(.credentials(Self.user), to: asked, url: rig.place).words == "again")
         #expect(try send(&rig) == nil)
         #expect(rig.machine.fail(AnswerFailure(proxy: refusal)).words == "ask basic 1")
-        #expect(rig.machine.reply(.none, to: asked, url: rig.url).words == "fail refusedByProxy")
+        #expect(rig.machine.reply(.none, to: asked, url: rig.place).words == "fail refusedByProxy")
     }
 }
 
@@ -406,7 +408,7 @@ struct AnswerFailureTests {
         var rig = MachineRig(.init(triesAgain: true))
         #expect(rig.machine.fail(AnswerFailure()).words == "fail failure")
         #expect(rig.machine.fail(AnswerFailure(isTransient: true)).words == "anew \(Duration.milliseconds(250))")
-        _ = rig.machine.follow(to: WebURL("http://other/"), from: rig.url, bringsContent: false)
+        _ = rig.machine.follow(to: URIReference("http://other/"), from: rig.url, bringsContent: false)
         rig.machine = rig.machine.anew(resuming: Self.offer)
         #expect(rig.machine.redirects == 0)
         #expect(rig.machine.hasLeftOrigin == false)

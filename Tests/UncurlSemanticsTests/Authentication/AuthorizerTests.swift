@@ -132,7 +132,7 @@ struct AuthorizationScopeTests {
     @Test("a `domain` of more than 32 URLs, or of more than 8 KiB of paths, is the whole server")
     func longDomains() throws {
         let place = try url("http://h/x/y")
-        func paths(_ count: Int, _ place: WebURL) -> [String] {
+        func paths(_ count: Int, _ place: HTTPURL) -> [String] {
             Authorizer.domain((0..<count).map { "p\($0)" }.joined(separator: "  "), place)
         }
         #expect(paths(32, place) == (0..<32).map { "/x/p\($0)" })

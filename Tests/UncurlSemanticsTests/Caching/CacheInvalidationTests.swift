@@ -6,8 +6,13 @@ import UncurlHTTP1
 @Suite("Invalidation")
 struct CacheInvalidationTests {
     private func urls(_ method: String, _ status: Int = 200, _ response: HTTPFields = fields()) throws -> [String] {
-        CacheRule.invalidated(method: method, url: try url("http://h.example/a/b"), status: status, response: response)
-            .map(\.text)
+        CacheRule.invalidated(
+            method: method,
+            url: try written("http://h.example/a/b"),
+            status: status,
+            response: response
+        )
+        .map(\.text)
     }
 
     @Test("what may change things, and did not fail, makes what is stored for its URL no good")

@@ -10,7 +10,7 @@ struct CookieAdmissionTests {
         _ url: String = "https://www.example.com/dir/",
         isSameSite: Bool = true
     ) -> Cookie? {
-        guard let scope = CookieScope(WebURL(url)), let line = SetCookieLine(line) else {
+        guard let scope = (try? HTTPURL(url)).map({ CookieScope($0) }), let line = SetCookieLine(line) else {
             return nil
         }
         return line.cookie(from: scope, now: 0).admitted(from: scope, isSameSite: isSameSite)

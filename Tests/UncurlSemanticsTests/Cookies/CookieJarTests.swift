@@ -6,7 +6,7 @@ import Testing
 
 @Suite("CookieJar", .ownThread)
 struct CookieJarTests {
-    private func scope(_ url: String) -> CookieScope { CookieScope(WebURL(url))! }
+    private func scope(_ url: String) -> CookieScope { CookieScope(try! HTTPURL(url)) }
 
     /// Keeps each line as if it came from there, a second after the one before.
     private func jar(_ lines: [(url: String, line: String)]) -> CookieJar {

@@ -8,7 +8,7 @@ struct PublicSuffixesTests {
     private static let own = PublicSuffixes { ["co.suffixes", "hub.co.suffixes"].contains($0) }
 
     private func isAdmitted(_ domain: String, _ host: String, by suffixes: PublicSuffixes = .list) -> Bool? {
-        guard let scope = CookieScope(WebURL("https://\(host)/")),
+        guard let scope = (try? url("https://\(host)/")).map({ CookieScope($0) }),
             let line = SetCookieLine("a=b; Domain=\(domain)")
         else { return nil }
         return line.cookie(from: scope, now: 0).admitted(from: scope, isSameSite: true, suffixes: suffixes)?.isHostOnly

@@ -11,7 +11,12 @@ struct RedirectRuleTests {
         from: String = "http://h.example/a",
         to location: String = "/b"
     ) throws -> Redirect? {
-        RedirectRule.follow(status: status, fields: fields(("Location", location)), method: method, url: try url(from))
+        RedirectRule.follow(
+            status: status,
+            fields: fields(("Location", location)),
+            method: method,
+            url: try written(from)
+        )
     }
 
     static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "post", "QUERY"]

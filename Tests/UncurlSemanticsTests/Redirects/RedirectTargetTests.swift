@@ -9,7 +9,7 @@ struct RedirectTargetTests {
         _ location: String,
         _ base: String = "http://h.example/redir-rel/a/b?q=1#part"
     ) throws -> String? {
-        RedirectRule.target(of: fields(("Location", location)), against: try url(base))?.text
+        RedirectRule.target(of: fields(("Location", location)), against: try written(base))?.text
     }
 
     @Test(
@@ -43,7 +43,7 @@ struct RedirectTargetTests {
 
     @Test("no Location and two that differ are no redirect; two that agree are one")
     func lines() throws {
-        let base = try url("http://h.example/")
+        let base = try written("http://h.example/")
         #expect(RedirectRule.target(of: fields(), against: base) == nil)
         #expect(RedirectRule.target(of: fields(("Location", "/a"), ("location", "/b")), against: base) == nil)
         let same = RedirectRule.target(of: fields(("Location", "/a"), ("location", "/a")), against: base)
@@ -55,7 +55,7 @@ struct RedirectTargetTests {
         #expect(try resolve("http://good.example@evil.example/x") == "http://evil.example/x#part")
         #expect(try resolve("http://u:p@h.example/x") == "http://h.example/x#part")
         #expect(try resolve("//u:p@h.example/x") == "http://h.example/x#part")
-        let base = try url("http://me:secret@h.example/a")
+        let base = try written("http://me:secret@h.example/a")
         for (location, target) in [
             ("/x", "http://me:secret@h.example/x"), ("//h.example/x", "http://h.example/x"),
             ("http://h.example/x", "http://h.example/x"),
@@ -66,7 +66,7 @@ struct RedirectTargetTests {
 
     @Test("octets that no URI has are percent-encoded, and what is encoded stays")
     func encoding() throws {
-        let base = try url("http://h.example/")
+        let base = try written("http://h.example/")
         let octets = Array("/a b/".utf8) + [0xE4, 0xFF] + Array("/%20%zz?q=<\"x\">&r=[1]".utf8)
         let target = RedirectRule.target(of: fields("Location", octets: octets), against: base)
         #expect(target?.text == "http://h.example/a%20b/%E4%FF/%20%25zz?q=%3C%22x%22%3E&r=%5B1%5D")

@@ -15,8 +15,11 @@ func fields(_ name: String, octets: [UInt8]) -> HTTPFields {
     return fields
 }
 
-func url(_ text: String) throws -> WebURL {
-    let url = WebURL(text)
+func url(_ text: String) throws -> HTTPURL { try HTTPURL(text) }
+
+/// A URL as it is written, with user information and a fragment.
+func written(_ text: String) throws -> URIReference {
+    let url = URIReference(text)
     guard url.origin != nil else { throw NoURL(text: text) }
     return url
 }

@@ -6,16 +6,18 @@ import UncurlSemantics
 private final class Driven {
     private var machine: UploadMachine
 
-    init(_ draft: UploadDraft, length: Int64?, resource: WebURL? = nil, isPatient: Bool = false) {
+    init(_ draft: UploadDraft, length: Int64?, resource: URIReference? = nil, isPatient: Bool = false) {
         machine = UploadMachine(draft, length: length, resource: resource, isPatient: isPatient)
     }
 
     var request: UploadRequest { machine.request }
-    var resource: WebURL? { machine.resource }
+    var resource: URIReference? { machine.resource }
     var isOver: Bool { machine.isOver }
     var isCreating: Bool { machine.isCreating }
 
-    func inform(_ status: Int, _ fields: HTTPFields, to url: WebURL) -> Bool { machine.inform(status, fields, to: url) }
+    func inform(_ status: Int, _ fields: HTTPFields, to url: URIReference) -> Bool {
+        machine.inform(status, fields, to: url)
+    }
     func receive(_ status: Int, _ fields: HTTPFields) -> UploadStep { machine.receive(status, fields) }
     func fail(isTransient: Bool) -> UploadStep { machine.fail(isTransient: isTransient) }
     func create(length: Int64? = 100) { machine.create(length: length) }
@@ -24,7 +26,7 @@ private final class Driven {
 
 @Suite("The machine of resumable uploads")
 struct UploadMachineTests {
-    private static let url = WebURL("https://example.com/files?a=b")
+    private static let url = URIReference("https://example.com/files?a=b")
     private static let place = "https://example.com/files/7"
 
     private func fields(_ list: (String, String)...) throws -> HTTPFields {

@@ -3,6 +3,7 @@ import Synchronization
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
+import UncurlSemantics
 import UncurlTestServer
 
 /// What the engine sends for requests that are given to it directly.

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Uncurl
 import UncurlEngine
+import UncurlSemantics
 import UncurlTestServer
 
 /// What is sent after an answer: redirects, credentials, conditions, rests, retries.

@@ -1,7 +1,6 @@
 import Testing
-import UncurlHTTP1
 
-@testable import UncurlEngine
+@testable import UncurlSemantics
 
 @Suite("HTTP URLs")
 struct HTTPURLTests {
@@ -138,46 +137,51 @@ struct HTTPURLTests {
         }
     }
 
-    @Test("a request for another URL of its origin has the octets of one that is made anew; another origin has none")
-    func another() throws {
-        let (url, next) = (try HTTPURL("http://a.test/1"), try HTTPURL("http://a.test/next?q=%20"))
-        var fields = HTTPFields()
-        try fields.append("X-Target", "/1")
-        var expecting = EngineRequest.Options()
-        (expecting.expectsContinueAbove, expecting.host) = (0, "b.test")
-        let plain = EngineRequest.Options()
-        for (method, body, options) in [
-            ("GET", Content.none, plain), ("POST", .none, plain), ("OWN", .bytes([1, 2]), expecting),
-            ("PUT", .stream(length: nil, replayable: true), plain),
+    @Test(
+        "a text is mended as browsers do: without user information, encoded, a WebSocket's as its handshake's",
+        arguments: [
+            ("http://u:p@a.test/x", "http://a.test/x"), ("http://a@b@c.test", "http://c.test/"),
+            ("ws://a.test/c", "http://a.test/c"), ("WSS://u@a.test:444/c", "https://a.test:444/c"),
+            ("http://a.test/a b?ü={%zz}&%20#x y#z", "http://a.test/a%20b?%C3%BC=%7B%25zz%7D&%20"),
+            ("http://a.test/%4#1", "http://a.test/%254"), ("http://a.test/[x]?[y]", "http://a.test/%5Bx%5D?%5By%5D"),
+        ]
+    )
+    func mended(text: String, expected: String) throws {
+        #expect(try HTTPURL(mending: text).description == expected)
+    }
+
+    @Test("what cannot be mended is refused as it would be by itself")
+    func notMended() {
+        for (text, problem) in [
+            ("ftp://a.test/", HTTPURL.Problem.scheme("ftp")), ("wsx://a.test/", .scheme("wsx")), ("data:,x", .noScheme),
+            ("http://127.1/", .host(.number, at: 7)), ("http://u@a..b/", .host(.length, at: 7)),
+            ("http://a.test:0/", .portRange(at: 14)),
         ] {
-            func made(_ url: HTTPURL) throws -> EngineRequest {
-                try EngineRequest(
-                    method: method,
-                    origin: url.origin,
-                    target: url.target,
-                    fields: fields,
-                    body: body,
-                    options: options
-                )
-            }
-            let one = try made(url)
-            for place in [next, url] {
-                let (other, anew) = (try #require(EngineRequest(one, for: place)), try made(place))
-                #expect(other.serialized == anew.serialized && other.target == anew.target)
-                #expect(other.serializedWithoutExpectation == anew.serializedWithoutExpectation)
-                // The next one's place in the head is known too.
-                let third = try #require(EngineRequest(other, for: next))
-                #expect(third.serialized == (try made(next)).serialized)
-            }
-            for text in ["https://a.test/", "http://a.test:81/", "http://b.test/"] {
-                #expect(EngineRequest(one, for: try HTTPURL(text)) == nil)
-            }
+            #expect(throws: problem, "\(text)") { try HTTPURL(mending: text) }
         }
-        var pipelined = EngineRequest.Options()
-        pipelined.pipelineDepth = 2
-        let tunnel = try EngineRequest(method: "CONNECT", origin: url.origin, target: "a.test:80")
-        #expect(EngineRequest(tunnel, for: next) == nil)
-        #expect(EngineRequest(try EngineRequest(origin: url.origin, options: pipelined), for: next) == nil)
-        #expect(EngineRequest(EngineRequest(verbatim: Array("GET /1".utf8), origin: url.origin), for: next) == nil)
+    }
+
+    @Test("a written URL has the origin of the request that it stands for, or none")
+    func origins() throws {
+        let origin = try Origin(scheme: .https, host: "a.test", port: 443)
+        for text in ["https://a.test", "HTTPS://u:p@A.test:443/x#y", "wss://a.test:/", "https://a.test:0443?q"] {
+            #expect(URIReference(text).origin == origin, "\(text)")
+        }
+        #expect(URIReference("http://[0::1]:81/").origin?.description == "http://[::1]:81")
+        for text in [
+            "ftp://a.test/", "https:///x", "https://a..b/", "https://a.test:65536/", "https://a.test:x/", "/x", "",
+        ] {
+            #expect(URIReference(text).origin == nil, "\(text)")
+        }
+    }
+
+    @Test("an authority may have the form of a server's where no request can be sent")
+    func servers() {
+        for text in ["http://127.1/", "http://a%41b/", "http://[v1.x]:80", "http://a..b:/", "http://a:70000"] {
+            #expect(URIReference(text).namesServer, "\(text)")
+        }
+        for text in ["http:///", "http://:80/", "http://u@/", "http://a b/", "http://a:x/", "http://\u{e4}/"] {
+            #expect(!URIReference(text).namesServer, "\(text)")
+        }
     }
 }

@@ -1,17 +1,21 @@
-public import UncurlReactor
+internal import UncurlText
 
 /// A host as a URL may name it: a registered name that DNS can carry, or a numeric address.
 ///
 /// This is the one rule for hosts: ``Origin`` and ``HTTPURL`` accept what it accepts, so that the host that is shown is
 /// the host that is used.
-public enum URLHost: Hashable, Sendable {
-    /// A name in lower case (RFC 3986 §6.2.2.1). A trailing dot is kept: it is another name to the resolver's search
-    /// list.
-    case name(String)
-    /// An IPv4 address in four decimal parts.
-    case v4(IPv4Address)
-    /// An IPv6 address. It has a scope only if the caller named one; a URL cannot (RFC 9110 §4.2.1 has no zones).
-    case v6(IPv6Address)
+public struct URLHost: Hashable, Sendable {
+    /// The host for the resolver, in the one spelling that equal hosts share: a name in lower case (RFC 3986 §6.2.2.1),
+    /// or an address, IPv6 without brackets. A name's trailing dot is kept: it is another name to the resolver's search
+    /// list. An address has a zone only if the caller named one; a URL cannot (RFC 9110 §4.2.1 has no zones).
+    package let bare: String
+    /// Whether it is an IPv4 address in four decimal parts, or an IPv6 address.
+    public let isAddress: Bool
+
+    /// This machine (RFC 6761 §6.3).
+    package static let localhost = URLHost(bare: "localhost", isAddress: false)
+
+    private init(bare: String, isAddress: Bool) { (self.bare, self.isAddress) = (bare, isAddress) }
 
     /// The fault of a host. Offsets are octets from its start, from 0.
     public enum Problem: Error, Hashable, Sendable {
@@ -38,12 +42,12 @@ public enum URLHost: Hashable, Sendable {
         if octets.first == UInt8(ascii: "[") || octets.contains(UInt8(ascii: ":")) {
             let isBracketed = octets.first == UInt8(ascii: "[") && octets.last == UInt8(ascii: "]")
             let bare = isBracketed ? String(Substring(octets.dropFirst().dropLast())) : text
-            guard let address = IPv6Address(bare) else { throw .ipv6Literal }
-            self = .v6(address)
-        } else if let address = IPv4Address(text) {
-            self = .v4(address)
+            guard let (high, low, scope) = IPText.v6(bare) else { throw .ipv6Literal }
+            (self.bare, isAddress) = (IPText.text(v6: high, low, scope: scope), true)
+        } else if let bits = IPText.v4(text) {
+            (bare, isAddress) = (IPText.text(v4: bits), true)
         } else {
-            self = .name(try URLHost.name(text))
+            (bare, isAddress) = (try URLHost.name(text), false)
         }
     }
 
@@ -62,29 +66,14 @@ public enum URLHost: Hashable, Sendable {
         let bare = name.hasSuffix(".") ? name.dropLast() : name[...]
         let labels = bare.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard bare.utf8.count <= 253, labels.allSatisfy({ (1...63).contains($0.count) }) else { throw .length }
-        guard !HostName.endsInNumber(bare) else { throw .number }
+        guard !IPText.isNumeric(bare) else { throw .number }
         return name
     }
 }
 
 extension URLHost: CustomStringConvertible {
     /// The host as it is in a URL: IPv6 in brackets, without its zone (RFC 6874 §4).
-    public var description: String {
-        switch self {
-        case .name(let name): name
-        case .v4(let address): address.description
-        case .v6(let address): "[\(IPv6Address(high: address.high, low: address.low))]"
-        }
-    }
-
-    /// The host for the resolver: without brackets, with the zone.
-    package var bare: String {
-        switch self {
-        case .name(let name): name
-        case .v4(let address): address.description
-        case .v6(let address): address.description
-        }
-    }
+    public var description: String { bare.utf8.contains(UInt8(ascii: ":")) ? "[\(bare.prefix { $0 != "%" })]" : bare }
 }
 
 extension URLHost.Problem: CustomStringConvertible {

@@ -1,12 +1,11 @@
 internal import UncurlHTTP1
-public import UncurlReactor
 internal import UncurlText
 
 /// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
 ///
 /// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
 public struct HTTPURL: Sendable {
-    /// The server's origin, for an ``EngineRequest``.
+    /// The server's origin: where a request is sent, and who may see what belongs to it.
     public let origin: Origin
     /// The host, in the form that connections and Host fields use.
     public let host: URLHost
@@ -144,7 +143,45 @@ extension HTTPURL: Hashable {
 
 extension HTTPURL: CustomStringConvertible {
     /// The URL in its normal form, without a fragment (RFC 9110 §4.2.3).
-    public var description: String { "\(scheme)://\(origin.authority)\(target)" }
+    public var description: String { "\(origin)\(target)" }
+}
+
+/// Texts that are no http URL as they stand.
+extension HTTPURL {
+    /// Reads the text as browsers do: user information is left out, octets that no URL may hold are percent-encoded,
+    /// and a WebSocket's URL is that of its handshake. User information is a credential, not part of the place (RFC
+    /// 9110 §4.2.4): a caller that wants it reads it from the text.
+    ///
+    /// - Parameter other: a URL that is probably of the same origin.
+    package init(mending text: String, near other: HTTPURL? = nil) throws(Problem) {
+        do throws(Problem) {
+            try self.init(text, near: other)
+        } catch {
+            // The usual case comes first: the rest is for one URL in a thousand.
+            var parts = URIReference(text)
+            parts.scheme = parts.handshakeScheme.map { Array($0.utf8)[...] }
+            parts.authority = parts.server
+            try self.init(parts.percentEncoded.text)
+        }
+    }
+
+    /// Makes the http URL to which a WebSocket's handshake is sent, from the WebSocket's URL (RFC 6455 §3). A fragment,
+    /// which §3 forbids, is dropped.
+    ///
+    /// Offsets in problems are those of the text with `http` in place of `ws`.
+    public init(webSocket text: String) throws(Problem) {
+        let scheme = text.prefix { $0 != ":" }
+        guard !text.isEmpty else { throw .empty }
+        guard scheme.endIndex < text.endIndex else { throw .noScheme }
+        switch scheme.lowercased() {
+        case "ws": try self.init("http" + text[scheme.endIndex...])
+        case "wss": try self.init("https" + text[scheme.endIndex...])
+        default: throw .scheme(scheme.lowercased())
+        }
+    }
+
+    /// The path without dot segments, which would lead out of a folder; encoded as it came. Never empty.
+    var cleanPath: String { URIReference.cleanPath(Array(target.utf8.prefix { $0 != UInt8(ascii: "?") })[...]) }
 }
 
 extension HTTPURL {
@@ -191,7 +228,8 @@ extension HTTPURL.Problem: CustomStringConvertible {
     }
 }
 
-/// Scheme, host and port: what a URL's authority names (RFC 9110 §4.3.1).
+/// Scheme, host and port: what a URL's authority names (RFC 9110 §4.3.1), and the extent to which a secret may be sent
+/// (RFC 6454 §4).
 public struct Origin: Hashable, Sendable {
     /// How to connect to a server.
     public enum Scheme: String, Hashable, Sendable {
@@ -218,12 +256,8 @@ public struct Origin: Hashable, Sendable {
     ///   - scheme: `http` or `https`.
     ///   - host: a text that ``URLHost`` accepts. No user information, no port, no percent-encoding.
     ///   - port: nil for the scheme's default.
-    public init(scheme: Scheme = .http, host: String, port: UInt16? = nil) throws(EngineError) {
-        do throws(URLHost.Problem) {
-            self.init(scheme: scheme, host: try URLHost(host), port: port)
-        } catch {
-            throw .invalidRequest(.host(host, error))
-        }
+    public init(scheme: Scheme = .http, host: String, port: UInt16? = nil) throws(URLHost.Problem) {
+        self.init(scheme: scheme, host: try URLHost(host), port: port)
     }
 
     /// Makes an origin from its parts.
@@ -246,14 +280,15 @@ public struct Origin: Hashable, Sendable {
         }
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
+
+    /// Whether what is sent to it is encrypted.
+    public var isSecure: Bool { scheme == .https }
+
+    /// The same host and port, reached by TLS.
+    package init(securing other: Origin) { (scheme, host, port) = (.https, other.host, other.port) }
 }
 
-/// Where the connection leads.
-public enum Endpoint: Hashable, Sendable {
-    /// To the origin's own host and port.
-    case origin
-    /// To this address, whatever the origin's name resolves to; a unix socket too.
-    case address(SocketAddress)
-    /// To another host and port (curl's `--connect-to`).
-    case host(String, port: UInt16)
+/// The text of an origin (RFC 6454 §6.2).
+extension Origin: CustomStringConvertible {
+    public var description: String { "\(scheme.rawValue)://\(authority)" }
 }
