@@ -111,22 +111,30 @@ let rooms = [
         tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport TestSupport",
         pages: "README.md"
     ),
+    // One load, with its events and questions.
+    Room(
+        name: "UncurlClient",
+        needs: "UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText",
+        tests: "UncurlEngine TestSupport",
+        pages: "README.md"
+    ),
     Room(
         name: "URLLoading",
         needs: """
-            UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText CUncurlZlib \
+            UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText CUncurlZlib \
             HTTPTypes Logging Metrics Tracing
             """,
         tests: """
-            UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlTestServer TestSupport
+            UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
+            UncurlTestServer TestSupport
             """,
         pages: "README.md"
     ),
     Room(
         name: "Uncurl",
         needs: """
-            URLLoading UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText \
-            CUncurlZlib Logging Metrics Tracing
+            URLLoading UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
+            UncurlText CUncurlZlib Logging Metrics Tracing
             """,
         tests: """
             UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport TestSupport \

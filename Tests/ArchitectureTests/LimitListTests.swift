@@ -5,7 +5,8 @@ import Testing
 @Suite("The list of limits")
 struct LimitListTests {
     private static let rooms: Set = [
-        "UncurlHTTP1", "UncurlEngine", "UncurlSemantics", "URLLoading", "Uncurl", "UncurlExtras", "UncurlXML",
+        "UncurlHTTP1", "UncurlEngine", "UncurlSemantics", "UncurlClient", "URLLoading", "Uncurl", "UncurlExtras",
+        "UncurlXML",
         "UncurlTestKit",
         "UncurlWebSocket", "UncurlTLS", "UncurlReactor", "UncurlText",
     ]

@@ -23,9 +23,15 @@ struct RoomTests {
             // Behind package traits.
             "CUncurlBrotli", "CUncurlZstd",
         ],
+        // One load, with its events and questions; its stores are protocols.
+        "UncurlClient": [
+            "UncurlText", "UncurlSemantics", "UncurlReactor", "UncurlHTTP1", "UncurlTLS", "UncurlWebSocket",
+            "UncurlEngine", "Synchronization", "Glibc",
+        ],
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
-            "Foundation", "FoundationEssentials", "Dispatch", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1",
+            "Foundation", "FoundationEssentials", "Dispatch", "UncurlClient", "UncurlEngine", "UncurlSemantics",
+            "UncurlHTTP1",
             "UncurlReactor", "UncurlTLS",
             "UncurlWebSocket", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
@@ -35,8 +41,8 @@ struct RoomTests {
         "DropIn": ["URLLoading", "Foundation"],
         // What people type. Below it lies Foundation's vocabulary, and of the engine what a policy decides on.
         "Uncurl": [
-            "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "UncurlEngine", "UncurlSemantics",
-            "UncurlHTTP1",
+            "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "UncurlClient", "UncurlEngine",
+            "UncurlSemantics", "UncurlHTTP1",
             "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",

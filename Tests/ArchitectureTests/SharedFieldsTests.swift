@@ -40,9 +40,10 @@ struct SharedFieldsTests {
             ("whose request is being filled in: its user, its number and its variables", ["context"]),
             ("which WebSockets are open: their side of the driver stands in a file of its own", ["sockets"]),
         ],
-        "SessionEngine": [
-            ("a value that keeps its own rules, whose memory each answer changes", ["authorizations"]),
-            ("the head of the last request: the next may say the same", ["prepared"]),
+        "TaskLoader": [
+            ("values that keep their own rules", ["delivery"]),
+            ("the answer, which a WebSocket's loader shows before the switch", ["response"]),
+            ("the part of an earlier download: how it goes on stands in a file of its own", ["resumed", "resumption"]),
         ],
         "URLSessionTask": [
             ("how far its load has come, which the session's home and engine move along", ["stage"]),

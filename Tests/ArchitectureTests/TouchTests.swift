@@ -15,7 +15,7 @@ struct TouchTests {
     }
 
     private static let loadRooms: Set = ["UncurlLoad", "UncurlLoadReports", "UncurlLocust", "volley"]
-    private static let sessionRooms: Set = ["Uncurl", "URLLoading"]
+    private static let sessionRooms: Set = ["Uncurl", "URLLoading", "UncurlClient"]
 
     static let things = [
         Thing(
@@ -60,7 +60,7 @@ struct TouchTests {
             names:
                 #"willPerform(HTTP)?Redirection|\.redirect\b|\.redirected\b|askToFollow|proposeRedirect|RedirectBehavior"#,
             rooms: sessionRooms.union(["UncurlSemantics"]),
-            files: 7
+            files: 8
         ),
         Thing(
             testDescription: "a kind of content: parts, one after another",
@@ -72,7 +72,7 @@ struct TouchTests {
             testDescription: "a setting of a session",
             names: "acceptsLegacyResponses",
             rooms: Set(SourceTree.folders(in: "Sources")),
-            files: 3
+            files: 2
         ),
         Thing(
             testDescription: "an error of the facade",
@@ -105,10 +105,10 @@ struct TouchTests {
                 return !rest.isEmpty && !rest.hasPrefix("//")
             }
         }
-        #expect(types <= 1_377)
-        #expect(SourceTree.sources.count <= 520)
-        #expect(lines <= 102_233)
-        #expect(code <= 75_115)
+        #expect(types <= 1_341)
+        #expect(SourceTree.sources.count <= 519)
+        #expect(lines <= 101_920)
+        #expect(code <= 74_595)
     }
 
     private func matches(_ expression: String, in text: String) -> Int {

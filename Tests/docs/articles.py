@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "URLLoading", "Uncurl",
+MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "UncurlClient", "URLLoading", "Uncurl",
            "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer"]
 # A load run takes seconds and links packages: these are compiled, and the load tester's own tests run.
 COMPILED = ["Sources/UncurlLoad/", "Sources/UncurlLoadReports/", "Sources/UncurlLocust/", "Sources/volley/"]

@@ -1,6 +1,8 @@
-internal import Foundation
+public import Foundation
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
+internal import UncurlSemantics
 internal import UncurlTLS
 
 /// The one place that turns errors of lower rooms into a `URLError`: with Foundation's code, both keys of the failing
@@ -151,17 +153,6 @@ enum ErrorTranslation {
     }
 }
 
-extension ConnectError {
-    /// Whether the host was not looked up, for example for want of descriptors. That says nothing about the name or the
-    /// network.
-    var isWithoutLookup: Bool {
-        switch resolution {
-        case .tooManyLookups, .shutDown: attempts.isEmpty
-        default: attempts.isEmpty && isResourceExhaustion
-        }
-    }
-}
-
 extension URLError {
     /// The original error behind this one. An `NSError` would lose its type.
     package internal(set) var cause: (any Error)? {
@@ -290,5 +281,113 @@ enum CFNetworkWords {
         case .backgroundSessionWasDisconnected: "Lost connection to background transfer service"
         default: "unknown error"
         }
+    }
+}
+
+/// The errors of loads.
+extension ErrorTranslation {
+    static func error(_ error: LoadError, _ url: URL?) -> URLError {
+        switch error {
+        case .engine(let error): self.error(error, url)
+        case .rule(let reason): self.error(reason, url)
+        case .url(let problem): urlError(code(problem), url, problem)
+        case .noSocketURL: urlError(.unsupportedURL, url, "a WebSocket's URL begins with ws or wss")
+        case .handshakeMethod: urlError(.unsupportedURL, url, "a WebSocket's handshake is a GET")
+        case .handshake(let error): urlError(.badURL, url, error)
+        case .contentWithGET: urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
+        case .fields(let error): urlError(.badURL, url, error)
+        case .proxy(let fault): urlError(.cannotConnectToHost, url, fault)
+        case .authentication(let error): urlError(.userAuthenticationRequired, url, error)
+        case .uploadUnknown:
+            urlError(.badServerResponse, url, "the server does not say how much of the upload it has")
+        }
+    }
+
+    private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
+        switch problem {
+        case .scheme, .noScheme, .empty: .unsupportedURL
+        case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
+        }
+    }
+
+    /// Returns the error for the reason that the rules give for failing.
+    private static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
+        switch reason {
+        case .tooManyRedirects:
+            urlError(
+                .httpTooManyRedirects,
+                url,
+                "there are more redirects than \(ResponseLimits.words("redirectCount"))"
+            )
+        case .nothingStored:
+            urlError(
+                .resourceUnavailable,
+                url,
+                "nothing is cached for this request, and only the cache was to be asked"
+            )
+        case .refusedByProxy:
+            urlError(
+                .userAuthenticationRequired,
+                url,
+                "the proxy asks for credentials, and there are none that it takes"
+            )
+        case .failure: urlError(.unknown, url, "the request failed")
+        }
+    }
+}
+
+/// The key in an error's `userInfo` of the data that a failed upload can be resumed from.
+public let NSURLSessionUploadTaskResumeData: String = "NSURLSessionUploadTaskResumeData"
+
+// The facts in an error's `userInfo`, under Apple's keys.
+extension URLError {
+    /// Why the system has cancelled a background task.
+    @frozen public enum BackgroundTaskCancelledReason: Int, Hashable, Sendable {
+        /// The user has forced the program to quit.
+        case userForceQuitApplication = 0
+        /// The user has disabled background work.
+        case backgroundUpdatesDisabled = 1
+        /// The system ran out of memory, disk or power.
+        case insufficientSystemResources = 2
+    }
+
+    /// Which property of a network kept a task from using it.
+    @frozen public enum NetworkUnavailableReason: Int, Hashable, Sendable {
+        /// The only network was a cellular one.
+        case cellular = 0
+        /// The only network was an expensive one.
+        case expensive = 1
+        /// The only network was in low data mode.
+        case constrained = 2
+    }
+
+    /// The data from which a failed or cancelled download can resume (``URLSession/downloadTask(withResumeData:)``);
+    /// nil if it must start over.
+    public var downloadTaskResumeData: Data? { userInfo[NSURLSessionDownloadTaskResumeData] as? Data }
+
+    /// The data from which a failed or cancelled upload can resume (``URLSession/uploadTask(withResumeData:)``); nil if
+    /// its server has not said that the upload can be resumed.
+    public var uploadTaskResumeData: Data? { userInfo[NSURLSessionUploadTaskResumeData] as? Data }
+
+    /// Nil in errors of this module, since Linux cancels no background tasks. Errors that a program makes may have it.
+    public var backgroundTaskCancelledReason: BackgroundTaskCancelledReason? {
+        number("NSURLErrorBackgroundTaskCancelledReasonKey").flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
+    }
+
+    /// Nil in errors of this module, since Linux does not say which networks are cellular, expensive or constrained.
+    /// Errors that a program makes may have it.
+    public var networkUnavailableReason: NetworkUnavailableReason? {
+        number("NSURLErrorNetworkUnavailableReasonKey").flatMap { NetworkUnavailableReason(rawValue: $0) }
+    }
+
+    private func number(_ key: String) -> Int? { (userInfo[key] as? Int) ?? (userInfo[key] as? NSNumber)?.intValue }
+}
+
+extension URLError {
+    /// Returns the error with the data from which a later download or upload can resume.
+    func with(_ resumeData: Data, for key: String) -> URLError {
+        var info = userInfo
+        info[key] = resumeData
+        return URLError(code, userInfo: info)
     }
 }

@@ -1,11 +1,12 @@
 internal import Dispatch
 internal import Foundation
+internal import UncurlClient
 internal import UncurlReactor
 
 /// A `data:` URL (RFC 2397), a file on this machine, or a cached answer in memory, as the source of a task's answer.
 /// Files are read and `data:` URLs decoded on other threads. The content is delivered in pieces, one in each turn and
 /// no faster than they are taken, since the loop serves other sessions too.
-final class LocalLoad: @unchecked Sendable {
+final class LocalLoad: AnswerSource, @unchecked Sendable {
     // `@unchecked`: everything here is used on the loop alone; the reading thread gets values.
     private let url: URL
     private unowned let delegate: any SourceDelegate
@@ -53,7 +54,7 @@ final class LocalLoad: @unchecked Sendable {
         }
     }
 
-    func hold(_ isHeld: Bool) {
+    func hold(reading isHeld: Bool, sending: Bool) {
         self.isHeld = isHeld
         if !isHeld { proceed() }
     }

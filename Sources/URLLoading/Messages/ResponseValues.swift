@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlClient
 internal import UncurlHTTP1
 
 /// The values of a response. ``URLResponse`` and ``HTTPURLResponse`` are shells over it.
@@ -168,25 +169,10 @@ enum ResponseFields: Sendable {
     var contentLength: Int64 {
         switch self {
         case .received(let fields):
-            // The value is read in place, since every response is asked. The parser let several equal numbers pass (RFC
-            // 9110 §8.6).
-            guard !fields.contains(.transferEncoding), let range = fields.first(.contentLength) else { return -1 }
-            return Self.number(fields.block[range].prefix { $0 != UInt8(ascii: ",") })
+            return fields.contentLength
         case .given:
-            return self["Content-Length"].map { Self.number($0.utf8) } ?? -1
+            return self["Content-Length"].map { HTTPFields.length(of: $0.utf8) } ?? -1
         }
-    }
-
-    private static func number(_ digits: some Collection<UInt8>) -> Int64 {
-        var value: Int64 = digits.isEmpty ? -1 : 0
-        for octet in digits {
-            let digit = octet &- 0x30
-            let (tens, isTooMuch) = value.multipliedReportingOverflow(by: 10)
-            let (sum, isStillTooMuch) = tens.addingReportingOverflow(Int64(digit))
-            guard digit < 10, !isTooMuch, !isStillTooMuch else { return -1 }
-            value = sum
-        }
-        return value
     }
 }
 
@@ -226,19 +212,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 
     /// Makes a response that came from a server. It holds the head's octets, and makes strings of them when asked.
-    ///
-    /// - Parameter isDecoded: whether the content is delivered without its content coding, so that Content-Length is
-    ///   not the length of what will come.
-    init(url: URL, head: ResponseHead, isDecoded: Bool = false) {
-        statusCode = head.status
-        let fields = ResponseFields.received(head.fields.trimmed())
-        super.init(
+    convenience init(_ response: LocatedHead, _ url: URL) {
+        let http = ResponseValues.HTTP(status: response.status, fields: .received(response.fields))
+        self.init(
             values: ResponseValues(
                 url: url,
-                expectedContentLength: isDecoded ? -1 : fields.contentLength,
+                expectedContentLength: response.length,
                 details: .derived,
-                http: ResponseValues.HTTP(status: head.status, fields: fields)
-            )
+                http: http
+            ),
+            status: response.status
         )
     }
 

@@ -1,12 +1,6 @@
 internal import Foundation
 internal import UncurlHTTP1
 
-/// The time of day as the rules of HTTP semantics count it.
-enum UnixTime {
-    /// In whole seconds since 1970.
-    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
-}
-
 /// Limits in seconds, as Foundation has them. As in URLSession, infinity, zero and negative times mean no limit.
 enum TimeLimit {
     static func duration(_ seconds: TimeInterval) -> Duration? { nanoseconds(seconds).map { .nanoseconds($0) } }

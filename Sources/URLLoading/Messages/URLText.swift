@@ -19,17 +19,6 @@ package enum URLText {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         return URL(string: text[..<colon].lowercased() + text[colon...])
     }
-
-    /// Returns the URL that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for other schemes.
-    static func handshakePlace(of url: URL) -> URL? {
-        let text = url.absoluteString
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        switch text[..<colon].lowercased() {
-        case "ws", "http": return URL(string: "http" + text[colon...])
-        case "wss", "https": return URL(string: "https" + text[colon...])
-        default: return nil
-        }
-    }
 }
 
 /// Foundation's URLs in the form that the rules take.

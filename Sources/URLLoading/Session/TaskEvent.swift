@@ -1,5 +1,6 @@
 package import Foundation
 package import FoundationEssentials
+package import UncurlClient
 
 /// What happens to a task, as its load tells it. Delegates, hooks, monitors and logs get the same value. What the
 /// program is asked is a ``TaskQuestion``.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlClient
 
 /// Gets the events of tasks. Calls are made on the session's `delegateQueue`, for one task in this order: redirects and
 /// challenges, content sent, the calls of the protocols for each kind of task, metrics, and at last the end.

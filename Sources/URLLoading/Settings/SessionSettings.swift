@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlHTTP1
 internal import UncurlSemantics
@@ -8,44 +9,24 @@ internal import UncurlTLS
 /// A session's configuration, read once and in the form that its loader needs. Later changes of the configuration do
 /// not reach it. It is a class, since every request reads it, and copying so many fields costs more than reading them.
 final class SessionSettings: Sendable {
+    /// What the loads below the tasks are made by.
+    let client: ClientSettings
     let cachePolicy: URLRequest.CachePolicy
     /// In seconds.
     let requestTimeout: TimeInterval
     /// In seconds.
     let resourceTimeout: TimeInterval
-    /// The fields for every request that does not have its own.
-    let fields: HTTPFields
-    /// The fields that a redirect to another origin does not carry.
-    let secrets: SecretFields
-    /// The rules for the answers to each request.
-    let answerRules: AnswerMachine.Rules
-    /// The rule that distinguishes the users of stored answers.
-    var vary: VaryRule { VaryRule(secrets) }
-    let connectionsPerHost: Int
     /// In bytes: the most of one answer that is kept in memory.
     let maximumDataLength: Int
-    let cookies: HTTPCookieStorage?
-    /// The store of ``cookies``, which each request asks. The storage is held weakly by its observer, so a reference to
-    /// it is slow.
-    let cookieStore: CookieStore?
-    /// The storage in place of ``cookieStore``, if its class is the program's.
+    /// The storage of cookies, if its class is the program's.
     let cookieSubclass: CookieStorageSubclass?
     let cookiePolicy: HTTPCookie.AcceptPolicy
-    let setsCookies: Bool
     /// The storage, if its class is URLLoading's own.
     let credentials: URLCredentialStorage?
     /// The storage, if its class is the program's.
     let credentialSubclass: CredentialStorageSubclass?
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
-    let proxies: SessionProxies
-    let minimumVersion: TLSVersion
-    let maximumVersion: TLSVersion
-    let allowsLegacyAlgorithms: Bool
-    let acceptsLegacyResponses: Bool
-    let responseLimits: ResponseLimits
-    /// In bytes.
-    let maximumHeldHeadLength: Int
     /// The version of resumable uploads that upload tasks offer; nil for none.
     let resumableUploads: UploadDraft?
 
@@ -53,49 +34,50 @@ final class SessionSettings: Sendable {
         cachePolicy = configuration.requestCachePolicy
         requestTimeout = configuration.timeoutIntervalForRequest
         resourceTimeout = configuration.timeoutIntervalForResource
-        fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
-        secrets = SecretFields(configuration.secretHeaderFields)
-        answerRules = configuration.answerRules(secrets)
-        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         maximumDataLength = configuration.maximumDataLength ?? .max
-        cookies = configuration.httpCookieStorage
+        let cookies = configuration.httpCookieStorage
         cookieSubclass = CookieStorageSubclass(cookies)
-        cookieStore = cookieSubclass == nil ? cookies?.store : nil
         cookiePolicy = configuration.httpCookieAcceptPolicy
-        setsCookies = configuration.httpShouldSetCookies
         credentialSubclass = CredentialStorageSubclass(configuration.urlCredentialStorage)
         credentials = credentialSubclass == nil ? configuration.urlCredentialStorage : nil
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
-        proxies = SessionProxies(configuration.connectionProxyDictionary, configuration.proxyConfigurations)
-        minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
-        maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
-        allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms
-        acceptsLegacyResponses = configuration.acceptsLegacyResponses
-        responseLimits = configuration.responseLimits
-        maximumHeldHeadLength = max(0, configuration.maximumHeldHeadLength)
         resumableUploads = configuration.resumableUploads.flatMap { UploadDraft(rawValue: $0.rawValue) }
+        let (hasSubclass, policy) = (cookieSubclass != nil, cookiePolicy)
+        client = ClientSettings(
+            fields: SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:]),
+            defaults: [
+                ("Accept", "*/*"), ("User-Agent", ProcessFacts.userAgent),
+                ("Accept-Language", AcceptLanguage.ofThisUser),
+            ],
+            rules: configuration.answerRules(SecretFields(configuration.secretHeaderFields)),
+            // The storage is held weakly by its observer, so a reference to it is slow: each request asks its store.
+            cookies: hasSubclass ? nil : cookies.map { SessionCookies($0.store, policy) },
+            asksForCookies: hasSubclass,
+            setsCookies: configuration.httpShouldSetCookies,
+            answers: cache,
+            proxies: ClientProxies(configuration.connectionProxyDictionary, configuration.proxyConfigurations),
+            engine: SessionSettings.engine(configuration)
+        )
     }
 
-    /// Returns a request's own fields, and those of the session that the request does not have.
-    ///
-    /// - Parameter hasLeftOrigin: whether a redirect has led to another origin, which gets no secrets of the session.
-    func fields(with own: HTTPFields?, hasLeftOrigin: Bool = false) -> HTTPFields {
-        guard own != nil || hasLeftOrigin else { return fields }
-        var all = own ?? HTTPFields()
-        for index in 0..<fields.count {
-            let name = fields.name(at: index)
-            if applies(name, to: own, hasLeftOrigin: hasLeftOrigin) {
-                try? all.append(fields, at: index)
-            }
+    private static func engine(_ configuration: URLSessionConfiguration) -> EngineConfiguration {
+        var engine = EngineConfiguration()
+        engine.connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
+        engine.connections = mostConnections
+        engine.recordsLocalAddress = true
+        engine.limits = configuration.responseLimits.parserLimits
+        engine.heldHeadBytes = max(0, configuration.maximumHeldHeadLength)
+        engine.leniency.insert(.chunksBesideLength)
+        if configuration.acceptsLegacyResponses {
+            engine.leniency.formUnion([.bareLF, .spaceBeforeColon, .junkBeforeStatusLine])
         }
-        return all
+        return engine
     }
 
-    /// Whether a field of the session is added to a request with these fields of its own.
-    func applies(_ name: String, to own: HTTPFields?, hasLeftOrigin: Bool) -> Bool {
-        own?.contains(name) != true && !(hasLeftOrigin && secrets.contains(name))
-    }
+    /// The most connections in all. Apple's URLSession has no such limit; this one keeps a crawler from using every
+    /// descriptor of its process.
+    private static let mostConnections = 1024
 
     /// Returns the session's fields. A value that no field can hold is left out (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
@@ -105,6 +87,22 @@ final class SessionSettings: Sendable {
             uniquingKeysWith: { _, last in last }
         )
         return values.fields ?? HTTPFields()
+    }
+}
+
+/// A session's store of cookies, with the session's policy. The stricter of it and the store's own applies.
+final class SessionCookies: CookieStoring {
+    private let store: CookieStore
+    private let policy: HTTPCookie.AcceptPolicy
+
+    init(_ store: CookieStore, _ policy: HTTPCookie.AcceptPolicy) { (self.store, self.policy) = (store, policy) }
+
+    func header(for scope: CookieScope, document: CookieScope?) -> [UInt8]? {
+        store.header(for: scope, document: document)
+    }
+
+    func store(setCookieLines lines: [ArraySlice<UInt8>], from scope: CookieScope, document: CookieScope?) {
+        store.store(setCookieLines: lines, from: scope, document: document, policy: policy)
     }
 }
 
@@ -163,4 +161,16 @@ struct CredentialStorageSubclass: Sendable {
 
     /// Runs `call` when the credentials that are on their way to the storage have arrived there.
     func whenKept(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+}
+
+extension ClientSecurity {
+    /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
+    convenience init(_ configuration: URLSessionConfiguration, hasDelegate: Bool) {
+        self.init(
+            configuration.tlsMinimumSupportedProtocolVersion.tlsVersion,
+            configuration.tlsMaximumSupportedProtocolVersion.tlsVersion,
+            allowsLegacyAlgorithms: configuration.tlsAllowsLegacyAlgorithms,
+            hasDelegate: hasDelegate
+        )
+    }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlClient
 internal import UncurlHTTP1
 internal import UncurlSemantics
 
@@ -138,10 +139,25 @@ extension CachedURLResponse {
         return isTooMuch ? .max : cost
     }
 
-    /// The response for the rules of HTTP caching; nil if it did not come by HTTP, or no cache has taken it yet.
-    var exchange: StoredExchange? {
+    /// The response as loads know it; nil if it did not come by HTTP, or no cache has taken it yet.
+    var answer: StoredAnswer? {
         guard let record, let response = response as? HTTPURLResponse else { return nil }
-        return StoredExchange(status: response.statusCode, fields: response.fields.list, record: record)
+        let exchange = StoredExchange(status: response.statusCode, fields: response.fields.list, record: record)
+        return StoredAnswer(exchange, self)
+    }
+
+    /// The response of an answer that was stored, as a server may have updated it since; nil for another store's.
+    convenience init?(_ answer: StoredAnswer) {
+        guard let kept = answer.kept as? CachedURLResponse, let response = kept.response as? HTTPURLResponse else {
+            return nil
+        }
+        self.init(
+            response: response.with(answer.exchange.fields),
+            data: kept.data,
+            userInfo: kept.userInfo,
+            storagePolicy: answer.isStorable ? kept.storagePolicy : .notAllowed,
+            record: answer.exchange.record
+        )
     }
 }
 
@@ -170,20 +186,8 @@ extension ResponseFields {
 extension CachedURLResponse {
     /// Makes a response that came from a server, with the fields that a cache may keep.
     ///
-    /// - Parameters:
-    ///   - request: the fields as they were sent, for comparison.
-    ///   - requested: when the request went out.
-    ///   - received: when the response's head came.
-    ///   - vary: the rule that distinguishes the users of stored answers.
-    convenience init(
-        _ response: HTTPURLResponse,
-        data: Data,
-        storage: CacheStorage,
-        request: HTTPFields,
-        requested: Int64,
-        received: Int64,
-        vary: VaryRule
-    ) {
+    /// - Parameter record: what the rules need of the request and its answer.
+    convenience init(_ response: HTTPURLResponse, data: Data, _ storage: CacheStorage, _ record: CacheRecord) {
         let fields = response.fields.list
         let policy: URLCache.StoragePolicy =
             switch storage {
@@ -192,36 +196,11 @@ extension CachedURLResponse {
             case .everywhere: .allowed
             }
         self.init(
-            response: response.with(CacheStorage.kept(fields, received: received)),
+            response: response.with(CacheStorage.kept(fields, received: record.received)),
             data: data,
             userInfo: nil,
             storagePolicy: policy,
-            record: vary.record(of: request, varying: fields, requested: requested, received: received)
-        )
-    }
-
-    /// Returns the same content with the fields as a 304 or a HEAD has updated them. The new fields also decide which
-    /// requests it answers from now on, and whether it may still be stored.
-    ///
-    /// - Parameters:
-    ///   - request: the fields of the request for the 304 or the HEAD, for comparison.
-    ///   - vary: the rule that distinguishes the users of stored answers.
-    func updated(_ exchange: StoredExchange, for request: HTTPFields, _ vary: VaryRule) -> CachedURLResponse {
-        guard let response = response as? HTTPURLResponse else { return self }
-        let fields = exchange.fields
-        let permitted = CacheStorage.permitted(
-            method: "GET",
-            request: request,
-            status: exchange.status,
-            response: fields
-        )
-        let (requested, received) = (exchange.record.requested, exchange.record.received)
-        return CachedURLResponse(
-            response: response.with(fields),
-            data: data,
-            userInfo: userInfo,
-            storagePolicy: permitted == .none ? .notAllowed : storagePolicy,
-            record: vary.record(of: request, varying: fields, requested: requested, received: received)
+            record: record
         )
     }
 

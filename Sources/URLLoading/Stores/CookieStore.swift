@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlSemantics
 
@@ -91,7 +92,7 @@ final class CookieStore: Sendable {
     }
 
     /// Returns the Cookie field for the loader. It never waits for the file, except the first time.
-    func header(for scope: CookieScope, document: URL?) -> [UInt8]? {
+    func header(for scope: CookieScope, document: CookieScope?) -> [UInt8]? {
         // This is computed outside of the lock: the public-suffix rule is the program's code.
         let isSameSite = scope.isSameSite(as: document)
         var isOld = false
@@ -113,7 +114,7 @@ final class CookieStore: Sendable {
     func store(
         setCookieLines lines: [ArraySlice<UInt8>],
         from scope: CookieScope,
-        document: URL?,
+        document: CookieScope?,
         policy: HTTPCookie.AcceptPolicy
     ) {
         guard !lines.isEmpty else { return }
@@ -133,7 +134,12 @@ final class CookieStore: Sendable {
     private static let maximumLines = 50
 
     /// Stores what a server sent. `policy` is the session's; the stricter of it and the store's own applies.
-    func store(_ cookies: [Cookie], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy) -> Bool {
+    func store(
+        _ cookies: [Cookie],
+        from scope: CookieScope,
+        document: CookieScope?,
+        policy: HTTPCookie.AcceptPolicy
+    ) -> Bool {
         let admitted = Self.admitted(cookies, from: scope, document: document, by: [policy, self.policy])
         guard !admitted.isEmpty else { return false }
         return change { jar, now in
@@ -152,7 +158,7 @@ final class CookieStore: Sendable {
     static func admitted(
         _ cookies: [Cookie],
         from scope: CookieScope,
-        document: URL?,
+        document: CookieScope?,
         by policies: [HTTPCookie.AcceptPolicy]
     ) -> [Cookie] {
         let isSameSite = scope.isSameSite(as: document)
@@ -403,9 +409,9 @@ extension CookieScope {
     }
 
     /// Whether a load of this URL is part of its document's own site. A load without a document is.
-    func isSameSite(as document: URL?) -> Bool {
-        guard let document, let other = CookieScope(document), other.host != host else { return true }
-        return isSameSite(as: other, suffixes: .installed)
+    func isSameSite(as document: CookieScope?) -> Bool {
+        guard let document, document.host != host else { return true }
+        return isSameSite(as: document, suffixes: .installed)
     }
 }
 

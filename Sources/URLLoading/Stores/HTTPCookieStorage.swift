@@ -111,7 +111,12 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// secure ones must come by https, and the accept policy applies. Without a URL it does nothing.
     open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
         guard let url, let scope = CookieScope(url) else { return }
-        if store.store(cookies.map(\.cookie), from: scope, document: mainDocumentURL, policy: .always) {
+        if store.store(
+            cookies.map(\.cookie),
+            from: scope,
+            document: mainDocumentURL.flatMap { CookieScope($0) },
+            policy: .always
+        ) {
             tellOfChange()
         }
     }
@@ -133,7 +138,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// without a URL.
     package func cookies(sentWith request: URLRequest) -> [HTTPCookie]? {
         guard let url = request.url, let scope = CookieScope(url) else { return nil }
-        let isSameSite = scope.isSameSite(as: request.mainDocumentURL)
+        let isSameSite = scope.isSameSite(as: request.mainDocumentURL.flatMap { CookieScope($0) })
         return cookies(for: url)?.filter { isSameSite || $0.sameSitePolicy == nil }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlClient
 internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlSemantics

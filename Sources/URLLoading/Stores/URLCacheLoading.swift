@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
+package import UncurlClient
 internal import UncurlHTTP1
-internal import UncurlSemantics
+package import UncurlSemantics
 
 /// The methods that a session's loader uses, which must not block its loop.
 extension URLCache {
@@ -80,14 +81,8 @@ extension URLCache {
         if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
     }
 
-    /// Puts a response that a 304 or a HEAD has updated in place of the stored one; neither remains if it may no longer
-    /// be stored.
-    func keep(updated response: CachedURLResponse, for key: CacheKey) {
-        if response.storagePolicy == .notAllowed { discard(key) } else { keep(response, for: key) }
-    }
-
     /// Removes a stored response that is no longer valid.
-    func discard(_ key: CacheKey) {
+    package func discard(_ key: CacheKey) {
         guard isSubclass else { return remove(key) }
         guard let request = key.request else { return }
         Self.telling.async { self.removeCachedResponse(for: request) }
@@ -101,7 +96,7 @@ extension URLCache {
 
     /// The largest content that a session stores, in octets: a twentieth of the capacity, as on Darwin, and at most 64
     /// MiB, since a larger file would take seconds to read.
-    var contentLimit: Int {
+    package var contentLimit: Int {
         min(max(memoryCapacity, diskCapacity) / 20, 64 << 20)
     }
 
@@ -119,6 +114,38 @@ extension URLCache {
         case .notAllowed:
             return false
         }
+    }
+}
+
+/// The cache as loads know it.
+extension URLCache: AnswerStore {
+    package func find(_ key: CacheKey) -> AnswerFinding {
+        let found: Finding = find(key)
+        return switch found {
+        case .nothing: .nothing
+        case .response(let response): response.answer.map { .answer($0) } ?? .nothing
+        case .onDisk: .unread
+        }
+    }
+
+    package func read(_ key: CacheKey) -> StoredAnswer? { key.request.flatMap { load(key, $0)?.answer } }
+
+    package func keep(_ updated: StoredAnswer, for key: CacheKey) {
+        guard let response = CachedURLResponse(updated), response.storagePolicy != .notAllowed else {
+            return discard(key)
+        }
+        keep(response, for: key)
+    }
+
+    package func keep(
+        _ response: LocatedHead,
+        _ content: [UInt8],
+        _ storage: CacheStorage,
+        _ record: CacheRecord,
+        for key: CacheKey
+    ) {
+        guard let url = URL(string: response.url) else { return }
+        keep(CachedURLResponse(HTTPURLResponse(response, url), data: Data(content), storage, record), for: key)
     }
 }
 

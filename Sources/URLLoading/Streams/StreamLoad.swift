@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
 internal import UncurlSemantics
@@ -12,7 +13,7 @@ internal import UncurlTLS
 ///     ├──▶ answer (content of an HTTP answer)      │
 ///     └──▶ held(connection) ──▶ open               └──▶ closed: both directions; what is left can be read
 /// ```
-final class StreamLoad: WishWorker {
+final class StreamLoad: WishWorker, AnswerSource {
     enum State {
         case fresh(Origin)
         case connecting(StreamDial)
@@ -549,7 +550,7 @@ extension SessionEngine {
             total: nil
         )
         // A setting that names no proxy has failed the task before.
-        var proxies = (try? self.proxies.route(for: .https, origin.host).get()) ?? .direct
+        var proxies = (try? client.route(for: .https, origin.host).get()) ?? .direct
         proxies.http = proxies.https
         options.proxies = proxies
         if proxies.areSecure { ask(load.session) }

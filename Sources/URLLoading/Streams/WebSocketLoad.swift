@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
 internal import UncurlWebSocket
@@ -15,7 +16,7 @@ internal import UncurlWebSocket
 /// - closing: the program has closed; only the callers of messages that were sent before still get an answer.
 /// - ended: the connection is gone; its end is reported after the messages that had come before it.
 /// - stopped: the load is over; the connection ends by itself.
-final class WebSocketLoad: WishWorker {
+final class WebSocketLoad: AnswerSource, WishWorker {
     private enum State {
         case talking
         /// With the reason that was sent to the server.

@@ -1,12 +1,15 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
+internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlSemantics
+internal import UncurlWebSocket
 
 /// A session's engine on one of the shared loops, and the path from its tasks to their loads there. Any thread.
 final class LoopHome: SessionHome {
-    private let security: SessionSecurity
+    private let security: ClientSecurity
     private let background: BackgroundSession?
     private let observers: [SessionObserver]
     /// Where the session's credentials come from.
@@ -17,7 +20,7 @@ final class LoopHome: SessionHome {
     /// - Parameter observers: nil for those of the configuration.
     init(_ configuration: URLSessionConfiguration, hasDelegate: Bool, observers: [SessionObserver]? = nil) {
         let settings = SessionSettings(configuration)
-        let security = SessionSecurity(settings, hasDelegate: hasDelegate)
+        let security = ClientSecurity(configuration, hasDelegate: hasDelegate)
         let background =
             configuration.isBackground
             ? BackgroundSession(configuration.identifier ?? "", in: configuration.stateDirectory) : nil
@@ -135,10 +138,9 @@ final class LoopHome: SessionHome {
         let spec = task.spec ?? TaskSpec(nil)
         let load =
             switch (spec.request, task) {
-            case (let request?, is URLSessionWebSocketTask): SocketLoader(request, task, session, spec, engine)
-            case (let request?, _): RequestLoader(request, task, session, spec, engine)
+            case (_?, is URLSessionWebSocketTask): SocketLoader(task, session, spec, engine)
             case (nil, is URLSessionStreamTask): StreamTaskLoader(task, session, spec, engine)
-            case (nil, _): TaskLoader(task, session, spec, engine)
+            case (_, _): TaskLoader(task, session, spec, engine)
             }
         engine.add(load)
         return load
@@ -185,7 +187,7 @@ final class LoopHome: SessionHome {
 
     func renewConnections(then: @escaping @Sendable () -> Void) {
         let isSent = post { engine in
-            engine.renewConnections()
+            engine.client.renewConnections()
             then()
         }
         if !isSent { then() }
@@ -251,39 +253,38 @@ extension URLSessionTask {
 }
 
 /// Opens the WebSocket of a task: its handshake is a request, whose answer is a switch of protocols.
-final class SocketLoader: RequestLoader {
-    override func loadItself() {
-        do throws(URLError) {
-            let url = try attempt.beginSocket(engine)
-            guard let storage = settings.cookieSubclass else { return exchange(url) }
-            askForCookies(storage) { [self] in exchange(url) }
-        } catch {
-            end(error)
-        }
-    }
+final class SocketLoader: TaskLoader {
+    override var opensSocket: Bool { true }
 
     /// An answer that switches no protocol refuses the WebSocket.
     override func accept(_ response: URLResponse) {
+        self.response = response
         task.expect(response)
-        guard !course.isEnded else { return }
-        end(WebSocketOpening.refusal(response, task.originalRequest?.url))
+        guard !load.isEnded else { return }
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        end(
+            .badServerResponse,
+            task.originalRequest?.url,
+            "the server answered \(status) and did not switch to WebSocket"
+        )
     }
 
-    override func switchProtocols(to connection: UpgradedConnection) {
-        guard let task = task as? URLSessionWebSocketTask, let opening = attempt.opening, let head = attempt.switching,
-            let response = attempt.switched(task.currentRequest?.url ?? task.originalRequest?.url)
-        else { return connection.close() }
-        task.response = response
+    override func switchProtocols(to connection: UpgradedConnection, _ response: LocatedHead) {
+        let url = task.currentRequest?.url ?? task.originalRequest?.url
+        guard let task = task as? URLSessionWebSocketTask, let handshake = load.handshake, let url else {
+            return connection.close()
+        }
+        self.response = HTTPURLResponse(response, url)
+        task.response = self.response
         do throws(URLError) {
-            let agreement = try opening.agreement(head, task.originalRequest?.url)
-            noteSwitch(response)
+            let agreement = try handshake.agreement(response, task.originalRequest?.url)
             let socket = WebSocketLoad(self, task.channel, on: engine.loop)
-            load(from: .socket(socket))
+            load.load(from: .other(socket))
             // The session's limit, 60 seconds by default, would end every WebSocket on which no message comes for a
             // minute.
-            let limit = attempt.request.values.explicitTimeout.flatMap(TimeLimit.duration)
+            let limit = request.values.explicitTimeout.flatMap(TimeLimit.duration)
             socket.begin(connection, agreement, silentFor: limit, delivery.callbacks)
-            updateFlow()
+            load.updateFlow()
         } catch {
             connection.close()
             end(error)
@@ -292,7 +293,7 @@ final class SocketLoader: RequestLoader {
 
     /// Before the handshake is done there is no connection to close.
     override func cancel(_ way: TaskCancellation) {
-        guard case .closing(let reason) = way, case .socket(let socket) = course.source else {
+        guard case .closing(let reason) = way, let socket = load.source as? WebSocketLoad else {
             return super.cancel(way)
         }
         socket.close(reason)
@@ -301,18 +302,31 @@ final class SocketLoader: RequestLoader {
 
 /// Opens the connection of a stream task, which has no request.
 final class StreamTaskLoader: TaskLoader {
-    override func load() {
-        guard let task = task as? URLSessionStreamTask, let place = task.place else { return super.load() }
+    override func beginLoading() {
+        guard let task = task as? URLSessionStreamTask, let place = task.place else { return super.beginLoading() }
         do throws(URLError) {
             // A stream uses the proxy that https uses.
-            if case .failure(let fault) = engine.proxies.route(for: .https, place.host) {
+            if case .failure(let fault) = engine.client.route(for: .https, place.host) {
                 throw ErrorTranslation.urlError(.cannotConnectToHost, nil, fault)
             }
             let stream = try StreamLoad(self, engine, task.channel, to: place.origin())
-            load(from: .stream(stream))
+            load.load(from: .other(stream))
             stream.begin()
         } catch {
             end(error)
+        }
+    }
+}
+
+extension ClientHandshake {
+    /// The agreement of both sides, from the head of a 101.
+    ///
+    /// - Parameter url: the URL as the program gave it, for errors.
+    func agreement(_ response: LocatedHead, _ url: URL?) throws(URLError) -> Agreement {
+        do throws(HandshakeError) {
+            return try check { response.fields.values(of: $0) }
+        } catch {
+            throw ErrorTranslation.urlError(.badServerResponse, url, error)
         }
     }
 }

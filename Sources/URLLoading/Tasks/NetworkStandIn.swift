@@ -29,7 +29,7 @@ extension URLSessionTask {
         let taken = CookieStore.admitted(
             cookies.map(\.cookie),
             from: scope,
-            document: request.mainDocumentURL,
+            document: request.mainDocumentURL.flatMap { CookieScope($0) },
             by: [configuration.httpCookieAcceptPolicy]
         )
         if !taken.isEmpty { storage.storeCookies(taken.map { HTTPCookie($0, created: CookieStore.now) }, for: self) }

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 public import URLLoading
+internal import UncurlClient
 
 /// Closures for a task's events. Each is looked up when its event happens, so a closure that is set late still applies.
 /// An event without a closure costs nothing.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Synchronization
 public import URLLoading
+internal import UncurlClient
 
 /// The delegate of one task. It has the task's hooks and progress, and the operations that follow its end. The task and
 /// its delegate retain each other until the task's end. A delegate without a task is that of the manager's session. It

@@ -3,6 +3,7 @@ import UncurlHTTP1
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// Responses for the caches of tests.
 enum CacheEntries {
@@ -43,7 +44,7 @@ enum CacheEntries {
         -> CachedURLResponse
     {
         CachedURLResponse(
-            response: HTTPURLResponse(url: try url(text), head: try ResponseHead(status: 200, fields: fields)),
+            response: HTTPURLResponse(LocatedHead(try ResponseHead(status: 200, fields: fields), text), try url(text)),
             data: data,
             userInfo: nil,
             storagePolicy: .allowed,

@@ -3,6 +3,7 @@ import UncurlHTTP1
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("Cache files")
 struct CacheFileTests {
@@ -29,7 +30,7 @@ struct CacheFileTests {
                     received: 101
                 )
         )
-        #expect(back.exchange?.fields == odd)
+        #expect(back.answer?.exchange.fields == odd)
         #expect(CacheFile.stored(try bytes(of: entry)) == time)
     }
 

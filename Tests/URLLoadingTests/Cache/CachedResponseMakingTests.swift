@@ -3,18 +3,20 @@ import UncurlHTTP1
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("Making cached responses")
 struct CachedResponseMakingTests {
     private func received(_ response: HTTPFields, _ storage: CacheStorage = .everywhere) throws -> CachedURLResponse {
-        CachedURLResponse(
-            HTTPURLResponse(url: try url("http://h/"), head: try ResponseHead(status: 200, fields: response)),
+        let asked = fields(("Accept", "a, b"))
+        return CachedURLResponse(
+            HTTPURLResponse(
+                LocatedHead(try ResponseHead(status: 200, fields: response), "http://h/"),
+                try url("http://h/")
+            ),
             data: Data("body".utf8),
-            storage: storage,
-            request: fields(("Accept", "a, b")),
-            requested: 100,
-            received: 101,
-            vary: .usual
+            storage,
+            VaryRule.usual.record(of: asked, varying: response, requested: 100, received: 101)
         )
     }
 
@@ -50,10 +52,10 @@ struct CachedResponseMakingTests {
     @Test("after a 304 the content is the old one, and the fields are the new ones")
     func updated() throws {
         let entry = try received(fields(("ETag", "\"a\""), ("X-Old", "1")))
-        let old = try #require(entry.exchange)
+        let old = try #require(entry.answer)
         let news = fields(("ETag", "\"a\""), ("X-New", "1"))
-        let fresh = try #require(CacheRule.freshened(old, by: news, requested: 5, received: 6))
-        let new = entry.updated(fresh, for: fields(), .usual)
+        let fresh = try #require(CacheRule.freshened(old.exchange, by: news, requested: 5, received: 6))
+        let new = try #require(CachedURLResponse(old.updated(fresh, for: fields(), .usual)))
         let response = try #require(new.response as? HTTPURLResponse)
         #expect(new.data == entry.data && response.statusCode == 200)
         #expect(response.value(forHTTPHeaderField: "x-new") == "1")

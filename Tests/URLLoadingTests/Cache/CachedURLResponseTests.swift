@@ -3,6 +3,7 @@ import UncurlHTTP1
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("CachedURLResponse")
 struct CachedURLResponseTests {
@@ -21,12 +22,12 @@ struct CachedURLResponseTests {
     @Test("only a response that came by HTTP and is in a cache can be judged by the rules of HTTP caching")
     func exchange() throws {
         let received = try CacheEntries.received(fields(("Vary", "Accept"), ("ETag", "\"a\"")))
-        #expect(received.exchange?.record.varying == [VaryingField(name: "accept", value: "a,b")])
-        #expect(received.exchange?.status == 200 && received.exchange?.fields["etag"] == "\"a\"")
+        #expect(received.answer?.exchange.record.varying == [VaryingField(name: "accept", value: "a,b")])
+        #expect(received.answer?.exchange.status == 200 && received.answer?.exchange.fields["etag"] == "\"a\"")
         let made = try CacheEntries.entry()
-        #expect(made.exchange == nil)
+        #expect(made.answer == nil)
         let kept = made.with(CacheRecord(varying: [], requested: 1, received: 2))
-        #expect(kept == made && kept.exchange?.record.received == 2)
+        #expect(kept == made && kept.answer?.exchange.record.received == 2)
     }
 
     private func archived(_ response: CachedURLResponse) throws -> CachedURLResponse? {

@@ -8,6 +8,7 @@ import UncurlTLS
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// What handshakes ask of a session's user: of which delegate, and how often.
 ///
@@ -124,7 +125,7 @@ struct ConnectionQuestionTests {
         defer { session.invalidateAndCancel() }
         let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
         let questions = ConnectionQuestion.questions(to: session, nil)
-        let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: true)
+        let security = ClientSecurity(.isolated, hasDelegate: true)
         func waiting() -> Int { ConnectionQuestion.tasks(of: session, waitingFor: origin, for: security).count }
         #expect(questions.limit(origin, security) == nil)
         // Longer than the test takes.
@@ -206,7 +207,7 @@ struct ConnectionQuestionTests {
         let ask = {
             await withCheckedContinuation { continuation in
                 let reply = Answer<ConnectionQuestion.Reply> { continuation.resume(returning: $0) }
-                let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
+                let security = ClientSecurity(.isolated, hasDelegate: false)
                 ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, for: security, reply)
             }
         }

@@ -7,6 +7,7 @@ import UncurlTLS
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("Client certificates", .timeLimit(.minutes(5)))
 struct IdentityQuestionTests {
@@ -142,7 +143,7 @@ struct IdentityQuestionTests {
         let asked = Mutex<IdentityAnswer?>(nil)
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
         let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
-        let security = SessionSecurity(SessionSettings(configuration), hasDelegate: false)
+        let security = ClientSecurity(configuration, hasDelegate: false)
         ConnectionQuestion.choice(of: session)(request, origin, security) { answer, isStored in
             #expect(isStored)
             asked.withLock { $0 = answer }

@@ -7,6 +7,7 @@ import UncurlTLS
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("What a session remembers of the servers that it trusted")
 struct SessionSecurityTests {
@@ -33,7 +34,7 @@ struct SessionSecurityTests {
 
     @Test("of thousands of servers trusted in spite of their certificates, none counts as trusted by it afterwards")
     func excused() throws {
-        let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
+        let security = ClientSecurity(.isolated, hasDelegate: false)
         security.ask((judge: { $4(.accept) }, choice: { $3(.configured, false) }, limit: { _, _ in nil }))
         let stranger = try stranger
         for number in 0..<5_000 {
@@ -47,7 +48,7 @@ struct SessionSecurityTests {
     func expected() throws {
         let client = try TestCertificates.client
         let identity = try ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8))
-        let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
+        let security = ClientSecurity(.isolated, hasDelegate: false)
         let isStored = Mutex(true)
         security.ask(
             (
@@ -76,9 +77,9 @@ struct SessionSecurityTests {
     func owners() throws {
         final class Owner: Sendable {}
         let owner = Owner()
-        let sessions = (0..<2).map { _ in SessionSecurity(SessionSettings(.isolated), hasDelegate: false) }
-        let all = [sessions[0]] + sessions.map { SessionSecurity(of: owner, in: $0) }
-        let others = all + [SessionSecurity(of: Owner(), in: sessions[0])]
+        let sessions = (0..<2).map { _ in ClientSecurity(.isolated, hasDelegate: false) }
+        let all = [sessions[0]] + sessions.map { ClientSecurity(of: owner, in: $0) }
+        let others = all + [ClientSecurity(of: Owner(), in: sessions[0])]
         #expect(Set(others.map(\.resumptionScope)).count == 4)
         let marks = others.map { security in
             var fields = HTTPFields()

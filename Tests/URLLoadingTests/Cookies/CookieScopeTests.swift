@@ -4,6 +4,7 @@ import UncurlEngine
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("CookieScope")
 struct CookieScopeTests {
@@ -77,12 +78,12 @@ struct CookieScopeTests {
         let scope = try scope("https://www.shop.test/")
         #expect(scope.isSameSite(as: nil))
         for host in ["www.shop.test", "shop.test", "a.www.shop.test", "img.shop.test"] {
-            #expect(scope.isSameSite(as: URL(string: "http://\(host)/")))
+            #expect(try scope.isSameSite(as: self.scope("http://\(host)/")))
         }
         for host in ["test", "other.test", "xshop.test", "1.2.3.4"] {
-            #expect(!scope.isSameSite(as: URL(string: "http://\(host)/")))
+            #expect(try !scope.isSameSite(as: self.scope("http://\(host)/")))
         }
-        #expect(try !self.scope("http://1.2.3.4/").isSameSite(as: URL(string: "http://2.3.4.5/")))
-        #expect(try self.scope("http://1.2.3.4/").isSameSite(as: URL(string: "https://1.2.3.4:8/")))
+        #expect(try !self.scope("http://1.2.3.4/").isSameSite(as: self.scope("http://2.3.4.5/")))
+        #expect(try self.scope("http://1.2.3.4/").isSameSite(as: self.scope("https://1.2.3.4:8/")))
     }
 }

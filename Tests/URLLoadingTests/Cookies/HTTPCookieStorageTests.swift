@@ -26,7 +26,7 @@ struct HTTPCookieStorageTests {
         storage.store.store(
             setCookieLines: lines.map { Array($0.utf8)[...] },
             from: try #require(CookieScope(url)),
-            document: document.flatMap { URL(string: $0) },
+            document: document.flatMap { URL(string: $0) }.flatMap { CookieScope($0) },
             policy: policy
         )
     }

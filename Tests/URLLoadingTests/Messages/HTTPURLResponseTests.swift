@@ -3,6 +3,7 @@ import Testing
 import UncurlHTTP1
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("HTTPURLResponse")
 struct HTTPURLResponseTests {
@@ -18,7 +19,8 @@ struct HTTPURLResponseTests {
             let parts = line.split(separator: ":", maxSplits: 1)
             try fields.append(String(parts[0]), String(parts[1]))
         }
-        return HTTPURLResponse(url: url, head: try ResponseHead(status: 203, fields: fields), isDecoded: isDecoded)
+        let head = try ResponseHead(status: 203, fields: fields)
+        return HTTPURLResponse(LocatedHead(head, url.absoluteString, isDecoded: isDecoded), url)
     }
 
     @Test("a response that a program made has what its fields say")

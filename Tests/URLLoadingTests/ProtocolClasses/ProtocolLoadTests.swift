@@ -6,6 +6,7 @@ import UncurlEngine
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// Loads URLs of the scheme "mock" as their paths say.
 private final class MockProtocol: URLProtocol {
@@ -621,7 +622,7 @@ struct ProtocolLoadTests {
                 session.post { _ in
                     var isAsked = false
                     if case .loading(let load as TaskLoader) = task.stage {
-                        isAsked = if case .classLoad? = load.course.source { false } else { true }
+                        isAsked = !(load.load.source is ProtocolLoad)
                     }
                     continuation.resume(returning: isAsked)
                 }
@@ -672,8 +673,8 @@ struct ProtocolLoadTests {
         let holder = try #require(await LateProtocol.started.wait("the class to start"))
         let found = Word<ProtocolLoad>()
         session.post { _ in
-            guard case .loading(let loader as RequestLoader) = task.stage,
-                case .classLoad(let load)? = loader.course.source
+            guard case .loading(let loader as TaskLoader) = task.stage,
+                let load = loader.load.source as? ProtocolLoad
             else { return }
             found.give(load)
         }

@@ -6,6 +6,7 @@ import UncurlTLS
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// `proxyConfigurations`, through real proxies to a real server.
 @Suite("Configurations of proxies", .timeLimit(.minutes(5)))
@@ -123,7 +124,7 @@ struct ProxyConfigurationTests {
         let listed = ListedProxy(proxy)
         for host in ["a.test", "x.a.test", "b.test", "x.b.test"] { #expect(listed.applies(to: host), "\(host)") }
         for host in ["no.a.test", "x.no.a.test", "aa.test", "test"] { #expect(!listed.applies(to: host), "\(host)") }
-        let dictionary = SessionProxies(["HTTPEnable": 1, "HTTPProxy": "p.test", "ExceptionsList": ["*.example.com"]])
+        let dictionary = ClientProxies(["HTTPEnable": 1, "HTTPProxy": "p.test", "ExceptionsList": ["*.example.com"]])
         #expect(dictionary.configuration.exceptions.covers("www.example.com"))
     }
 

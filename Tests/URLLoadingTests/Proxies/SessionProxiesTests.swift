@@ -6,6 +6,7 @@ import UncurlSemantics
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("Proxies of a session", .timeLimit(.minutes(5)))
 struct SessionProxiesTests {
@@ -54,7 +55,7 @@ struct SessionProxiesTests {
         #expect(server.requestCount == 0)
     }
 
-    private func words(_ proxies: SessionProxies, _ scheme: Origin.Scheme, _ host: String = "h.test") -> String? {
+    private func words(_ proxies: ClientProxies, _ scheme: Origin.Scheme, _ host: String = "h.test") -> String? {
         proxies.fault(for: scheme, host)?.description
     }
 
@@ -68,7 +69,7 @@ struct SessionProxiesTests {
     )
     func environment(variable: String, value: String) throws {
         let settings = ProxyEnvironment([variable: value])
-        let proxies = SessionProxies(nil, environment: settings)
+        let proxies = ClientProxies(nil, environment: settings)
         let words = try #require(self.words(proxies, .http))
         #expect(words.hasPrefix("the proxy cannot be read: \(variable): "))
         #expect((self.words(proxies, .https) != nil) == (variable != "http_proxy"))
@@ -77,11 +78,11 @@ struct SessionProxiesTests {
     @Test("excepted hosts, the other scheme and a session with its own dictionary are not affected")
     func unconcerned() {
         let settings = ProxyEnvironment(["https_proxy": "ftp://h", "no_proxy": "plain.test"])
-        let proxies = SessionProxies(nil, environment: settings)
+        let proxies = ClientProxies(nil, environment: settings)
         #expect(words(proxies, .https) != nil && words(proxies, .http) == nil)
         #expect(words(proxies, .https, "plain.test") == nil)
-        #expect(words(SessionProxies([:], environment: settings), .https) == nil)
-        let partly = SessionProxies([
+        #expect(words(ClientProxies([:], environment: settings), .https) == nil)
+        let partly = ClientProxies([
             "HTTPEnable": 1, "HTTPProxy": "", "HTTPSEnable": 1, "HTTPSProxy": "proxy.test", "HTTPSPort": 9,
         ])
         #expect(words(partly, .http) != nil && words(partly, .https) == nil)
@@ -90,7 +91,7 @@ struct SessionProxiesTests {
 
     @Test("a proxy that is not enabled is not read")
     func disabled() {
-        let proxies = SessionProxies(["HTTPEnable": 0, "HTTPProxy": "", "HTTPSProxy": "://", "SOCKSEnable": false])
+        let proxies = ClientProxies(["HTTPEnable": 0, "HTTPProxy": "", "HTTPSProxy": "://", "SOCKSEnable": false])
         #expect(words(proxies, .http) == nil && words(proxies, .https) == nil)
         #expect(proxies.configuration == .direct)
     }

@@ -13,10 +13,11 @@ struct CancelledOperationsTests {
 
     /// Cancels the operation that is put on the queue next, before it begins.
     private func cancelNext(_ put: () throws -> Void) async rethrows {
+        // The operation that has called the test may not have ended yet.
+        await until { queue.operationCount == 0 }
         queue.isSuspended = true
-        let count = queue.operationCount
         try put()
-        await until { queue.operationCount > count }
+        await until { queue.operationCount > 0 }
         queue.cancelAllOperations()
         queue.isSuspended = false
     }

@@ -7,6 +7,7 @@ import UncurlTLS
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// What errors are called and say of themselves, as programs that come from Apple's platforms compare it.
 @Suite("Codes and words of errors", .timeLimit(.minutes(5)))

@@ -4,6 +4,7 @@ import UncurlHTTP1
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// Whatever becomes of a file: what is read is what was written, or nothing.
 @Suite("Damaged files of the stores", .ownThread, .timeLimit(.minutes(5)))
@@ -53,10 +54,8 @@ struct StoreTortureTests {
         record.source = "/tmp/source"
         record.state = .finished
         record.part = BackgroundRecord.Part(path: "/tmp/part", validator: "\"v\"", expected: 9, boot: "boot")
-        record.response = HTTPURLResponse(
-            url: try url("http://host.test/"),
-            head: try ResponseHead(status: 201, fields: fields(("ETag", "\"a\"")))
-        )
+        let head = try ResponseHead(status: 201, fields: fields(("ETag", "\"a\"")))
+        record.response = HTTPURLResponse(LocatedHead(head, "http://host.test/"), try url("http://host.test/"))
         record.outcome = BackgroundRecord.Outcome(
             code: -1001,
             reason: "late",

@@ -5,6 +5,7 @@ import Testing
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// The effect of a HEAD on an answer that is not in the cache's memory (RFC 9111 §4.3.5).
 @Suite("HEAD and an answer stored elsewhere", .timeLimit(.minutes(5)))

@@ -6,6 +6,7 @@ import UncurlEngine
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// What any thread says to a task, at the moments at which it is hardest to say it.
 @Suite("Task control", .timeLimit(.minutes(5)))
@@ -249,7 +250,7 @@ struct LoopHomeTests {
             await withCheckedContinuation { continuation in
                 session.post { _ in
                     var holds: Source.Holds?
-                    if case .loading(let load as TaskLoader) = task.stage { holds = load.course.holds?.1 }
+                    if case .loading(let load as TaskLoader) = task.stage { holds = load.load.course.holds?.1 }
                     continuation.resume(returning: holds?.reading == true)
                 }
             }

@@ -6,6 +6,7 @@ import UncurlSemantics
 import UncurlTestServer
 
 @testable import URLLoading
+@testable import UncurlClient
 
 /// From one request of a task to the next.
 @Suite("Transactions", .timeLimit(.minutes(5)))
@@ -295,7 +296,7 @@ struct RequestLoaderTransactionsTests {
         let (data, _) = try await session.data(for: request, delegate: Renewing())
         #expect(data.count == 3)
         let kept = await withCheckedContinuation { continuation in
-            session.post { continuation.resume(returning: $0.prepared?.request.options.receivingRate) }
+            session.post { continuation.resume(returning: $0.client.prepared?.request.options.receivingRate) }
         }
         #expect(kept == nil)
     }

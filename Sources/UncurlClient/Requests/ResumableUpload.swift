@@ -1,19 +1,16 @@
-internal import Foundation
 internal import UncurlHTTP1
-internal import UncurlSemantics
+package import UncurlSemantics
 
 /// An upload that can resume after an interruption: its machine, and the requests that carry out the machine's steps.
 /// Loop-confined; most tasks have none.
-final class ResumableUpload {
-    private(set) var machine: UploadMachine
+package final class ResumableUpload {
+    package private(set) var machine: UploadMachine
     /// The first request, before redirects: an upload that begins anew sends it again.
-    private var original: URLRequest
+    private var original: Request
     /// The first request, after redirects.
-    private var creation: URLRequest
-    /// The source of the content.
-    private let content: UploadResumeData.Content
-    /// The state of the file when it was first sent.
-    private var file: StoreFile.State?
+    package private(set) var creation: Request
+    /// The file that is the content; nil for other content.
+    package let file: (any UploadedFile)?
     /// The fields that are not sent to another origin.
     private let secrets: SecretFields
 
@@ -21,20 +18,18 @@ final class ResumableUpload {
     ///   - length: the content's length, in octets; -1 where it is not known.
     ///   - isPatient: whether the upload is tried again after failures of the network, for as long as the task may
     ///     take.
-    init(
-        _ original: URLRequest,
-        _ content: UploadResumeData.Content,
+    package init(
+        _ original: Request,
         _ draft: UploadDraft,
         length: Int64,
-        resource: URL?,
+        file: (any UploadedFile)?,
+        resource: String?,
         secrets: SecretFields,
         isPatient: Bool
     ) {
         self.original = original
         creation = original
-        self.content = content
-        self.secrets = secrets
-        if case .file(_, let state) = content { file = state }
+        (self.file, self.secrets) = (file, secrets)
         machine = UploadMachine(
             draft,
             length: length < 0 ? nil : length,
@@ -56,31 +51,25 @@ final class ResumableUpload {
         if case .create(let fields) = machine.request, !machine.isOver { fields } else { [] }
     }
 
-    /// The URL of the first request, after redirects.
-    var creationURL: URL? { creation.url }
-
     /// In octets; -1 where it is not known.
     var length: Int64 { machine.length ?? -1 }
 
     /// Replaces the first request, before anything is sent.
-    func begin(with request: URLRequest) { (original, creation) = (request, request) }
+    package func begin(with request: Request) { (original, creation) = (request, request) }
 
     /// Notes that a request with all of the content is sent: the first one, or one after a redirect or a challenge.
     ///
     /// - Parameter hasLeftOrigin: whether a redirect has led to another origin.
-    func create(_ request: URLRequest, hasLeftOrigin: Bool) {
+    func create(_ request: Request, hasLeftOrigin: Bool) {
         creation = request
-        if hasLeftOrigin { creation.values.hasLeftOrigin = true }
-        if case .file(let path, _) = content { file = StoreFile.state(path) }
-        machine.create(length: file?.size ?? machine.length)
+        if hasLeftOrigin { creation.hasLeftOrigin = true }
+        machine.create(length: file?.note() ?? machine.length)
     }
 
     /// Returns the request to send next.
-    func nextRequest() -> URLRequest {
+    func nextRequest() -> Request {
         // If the file has changed, its rest does not fit what the server has, so all of it is sent again.
-        if !machine.isCreating, case .file(let path, _) = content, StoreFile.state(path) != file {
-            machine.changeContent()
-        }
+        if !machine.isCreating, file?.hasChanged == true { machine.changeContent() }
         switch machine.request {
         case .create:
             create(original, hasLeftOrigin: false)
@@ -97,27 +86,22 @@ final class ResumableUpload {
         _ resource: URIReference,
         _ fields: [(name: String, value: String)],
         length: Int64?
-    ) -> URLRequest {
-        guard let url = resource.url else { return creation }
-        let isElsewhere = creation.url.flatMap { URIReference($0).origin } != resource.origin
-        var next = URLRequest(storage: RequestStorage(creation.values))
-        next.url = url
-        next.httpMethod = method
-        next.values.body = .none
+    ) -> Request {
+        let isElsewhere = creation.web.origin != resource.origin
+        var next = creation
+        (next.method, next.url) = (method, resource.text)
         // A stored response does not say how far the upload has come now.
-        next.cachePolicy = .reloadIgnoringLocalCacheData
-        next.values.changeFields { [secrets] all in
-            var kept = all
-            for index in (0..<all.count).reversed() {
-                let name = all.name(at: index).lowercased()
-                let isOfContent = name.hasPrefix("content-") || ResumableUpload.ofContent.contains(name)
-                if isOfContent || isElsewhere && secrets.contains(name) { kept.remove(name: name) }
-            }
-            return kept
+        next.cacheMode = .bypass
+        var kept = creation.fields ?? HTTPFields()
+        kept.removeAll { index in
+            let name = (creation.fields ?? HTTPFields()).name(at: index).lowercased()
+            let isOfContent = name.hasPrefix("content-") || ResumableUpload.ofContent.contains(name)
+            return isOfContent || isElsewhere && secrets.contains(name)
         }
-        for (name, value) in fields { next.setValue(value, forHTTPHeaderField: name) }
+        for (name, value) in fields { try? kept.replace(name, value) }
         // Only this field states the length of a stream.
-        if let length { next.setValue("\(length)", forHTTPHeaderField: "Content-Length") }
+        if let length { try? kept.replace("Content-Length", "\(length)") }
+        next.fields = kept
         return next
     }
 
@@ -132,24 +116,25 @@ final class ResumableUpload {
     /// Takes in an informational response.
     ///
     /// - Returns: true if the response has said where the upload can be resumed.
-    func inform(_ status: Int, _ fields: HTTPFields, to url: URL) -> Bool {
-        machine.inform(status, fields, to: URIReference(url), reading: URIReference.read)
+    func inform(
+        _ status: Int,
+        _ fields: HTTPFields,
+        to url: URIReference,
+        reading read: @Sendable (String) -> URIReference?
+    ) -> Bool {
+        machine.inform(status, fields, to: url, reading: read)
     }
 
-    func receive(_ response: HTTPURLResponse) -> UploadStep {
-        machine.receive(response.statusCode, response.fields.list)
-    }
+    func receive(_ response: LocatedHead) -> UploadStep { machine.receive(response.status, response.fields) }
 
     func fail(isTransient: Bool) -> UploadStep { machine.fail(isTransient: isTransient) }
+}
 
-    // MARK: For later
+/// A file that is uploaded.
+package protocol UploadedFile: AnyObject {
+    /// Notes the file's state, and returns its length in octets; nil where it cannot be read.
+    func note() -> Int64?
 
-    /// The data from which another task can resume; nil if the upload is over, or its server has named no resource for
-    /// it.
-    var resumeData: UploadResumeData? {
-        guard let resource = machine.resource?.url else { return nil }
-        var content = content
-        if case .file(let path, _) = content { content = .file(path, file) }
-        return UploadResumeData(request: creation, resource: resource, draft: machine.draft, content: content)
-    }
+    /// Whether its state is another one than was noted last.
+    var hasChanged: Bool { get }
 }

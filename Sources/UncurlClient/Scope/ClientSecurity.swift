@@ -1,31 +1,31 @@
-internal import Foundation
 internal import Synchronization
-internal import UncurlEngine
+package import UncurlEngine
 internal import UncurlHTTP1
-internal import UncurlSemantics
-internal import UncurlTLS
+package import UncurlSemantics
+package import UncurlTLS
+internal import UncurlText
 
 /// A session's TLS: the context that its connections share, and the questions to its delegates about servers. An object
 /// that answers them for its own tasks, such as a task's delegate, has a security of its own: what is made under its
 /// answers serves no other task.
-final class SessionSecurity: TrustEvaluator {
-    typealias Owner = any AnyObject & Sendable
+package final class ClientSecurity: TrustEvaluator {
+    package typealias Owner = any AnyObject & Sendable
 
     /// Asks the session's delegates about a server, or about the proxy on the way to it; on the loop.
-    typealias Judge =
-        @Sendable (PeerTrust, Proxy?, Origin, SessionSecurity, @escaping @Sendable (TrustVerdict?) -> Void) -> Void
+    package typealias Judge =
+        @Sendable (PeerTrust, Proxy?, Origin, ClientSecurity, @escaping @Sendable (TrustVerdict?) -> Void) -> Void
 
     /// Asks the session's delegates which certificate to show; on the loop. The answer says whether it was taken from
     /// the session's storage, and no delegate asked.
-    typealias Choice =
-        @Sendable (IdentityRequest, Origin, SessionSecurity, @escaping @Sendable (IdentityAnswer?, Bool) -> Void) ->
+    package typealias Choice =
+        @Sendable (IdentityRequest, Origin, ClientSecurity, @escaping @Sendable (IdentityAnswer?, Bool) -> Void) ->
         Void
 
     /// The questions to the session's delegates.
     ///
     /// `limit` says how long an answer may take; nil for the engine's limit.
-    typealias Questions = (
-        judge: Judge, choice: Choice, limit: @Sendable (Origin, SessionSecurity) -> Duration?
+    package typealias Questions = (
+        judge: Judge, choice: Choice, limit: @Sendable (Origin, ClientSecurity) -> Duration?
     )
 
     /// What all securities of a session share.
@@ -42,31 +42,30 @@ final class SessionSecurity: TrustEvaluator {
 
     private let shared: Shared
     /// Whether it belongs to an object that answers for its own tasks, and not to the session.
-    let isOwned: Bool
+    package let isOwned: Bool
     /// That object, while it exists.
-    weak let owner: Owner?
+    package weak let owner: Owner?
     /// Different for each owner of the process, and for each process: stored answers outlive both.
-    let resumptionScope: String
+    package let resumptionScope: String
     /// The servers that have asked for a certificate, and whether the session's storage alone has answered the last
     /// time.
     private let choosers = Mutex(OriginNotes<Bool>())
     /// The servers that a delegate has trusted in spite of their certificates.
     private let excused = Mutex(OriginNotes<Void>())
 
-    /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
-    init(_ settings: SessionSettings, hasDelegate: Bool) {
-        let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
-        // The context always asks: a task may have a delegate, and the session's storage may have an identity.
+    /// - Parameter hasDelegate: whether something answers for all loads of the client; a load's own does not count.
+    package init(_ minimum: TLSVersion, _ maximum: TLSVersion, allowsLegacyAlgorithms: Bool, hasDelegate: Bool) {
+        // The context always asks: a load may have a delegate, and a store of credentials an identity.
         var configuration = TLSConfiguration.asking
         (configuration.minimumVersion, configuration.maximumVersion) = (minimum, maximum)
-        configuration.allowsLegacyAlgorithms = settings.allowsLegacyAlgorithms
-        let isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
+        configuration.allowsLegacyAlgorithms = allowsLegacyAlgorithms
+        let isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !allowsLegacyAlgorithms
         shared = Shared(configuration, isSharedContext: isShared)
         (isOwned, owner, resumptionScope) = (false, nil, "")
     }
 
     /// Makes the security of an object that answers for its own tasks.
-    init(of owner: Owner, in session: SessionSecurity) {
+    init(of owner: Owner, in session: ClientSecurity) {
         shared = session.shared
         (isOwned, self.owner) = (true, owner)
         resumptionScope = "\(Self.process)-\(Self.last.add(1, ordering: .relaxed).newValue)"
@@ -76,19 +75,19 @@ final class SessionSecurity: TrustEvaluator {
     private static let last = Atomic<UInt64>(0)
 
     /// Notes that the session is invalid: from here on the built-in verdict applies.
-    func askNoSession() { shared.questions.withLock { $0 = nil } }
+    package func askNoSession() { shared.questions.withLock { $0 = nil } }
 
-    func ask(_ questions: Questions) { shared.questions.withLock { $0 = questions } }
+    package func ask(_ questions: Questions) { shared.questions.withLock { $0 = questions } }
 
     /// Returns the context. Sessions without settings of their own share one: they trust the same servers and show the
     /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
     /// connections with those of others. Throws if the allowed versions exclude each other.
-    func context() throws(TLSError) -> TLSContext {
+    package func context() throws(TLSError) -> TLSContext {
         shared.isSharedContext ? try TLSContext.asking : try TLSContext(shared.configuration)
     }
 
     /// Returns a context for protocols other than HTTP.
-    func streamContext() throws(TLSError) -> TLSContext {
+    package func streamContext() throws(TLSError) -> TLSContext {
         var configuration = shared.configuration
         configuration.offersHTTP = false
         return try TLSContext(configuration)
@@ -96,11 +95,11 @@ final class SessionSecurity: TrustEvaluator {
 
     // MARK: Questions
 
-    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
+    package func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict?) -> Void) {
         evaluate(trust, nil, origin, answer)
     }
 
-    func evaluate(
+    package func evaluate(
         _ trust: PeerTrust,
         of proxy: Proxy,
         to origin: Origin,
@@ -125,9 +124,9 @@ final class SessionSecurity: TrustEvaluator {
         }
     }
 
-    func timeLimit(for origin: Origin) -> Duration? { shared.questions.withLock { $0 }?.limit(origin, self) }
+    package func timeLimit(for origin: Origin) -> Duration? { shared.questions.withLock { $0 }?.limit(origin, self) }
 
-    func chooseIdentity(
+    package func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
         answer: @escaping @Sendable (IdentityAnswer?) -> Void
@@ -142,7 +141,7 @@ final class SessionSecurity: TrustEvaluator {
     // MARK: Stored answers
 
     /// Whether a delegate has trusted a server in spite of its certificate, or may have. Its answers are not stored.
-    func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0[origin] != nil || $0.hasForgotten } }
+    package func hasExcused(_ origin: Origin) -> Bool { excused.withLock { $0[origin] != nil || $0.hasForgotten } }
 
     /// Whether the answers that its tasks get may depend on what it has answered.
     var isSpecial: Bool { isOwned || choosers.withLock { !$0.isEmpty } }
@@ -164,14 +163,14 @@ final class SessionSecurity: TrustEvaluator {
     /// which identity.
     func mark(_ fields: inout HTTPFields, with identity: [UInt8]?) {
         guard isOwned || identity != nil else { return }
-        let digest = identity.map { Data($0).base64EncodedString() } ?? ""
+        let digest = identity.map { Base64.encode($0) } ?? ""
         try? fields.replace(VaryRule.clientCertificate, "\(resumptionScope) \(digest)")
     }
 }
 
 /// What a session notes of origins. A server may have any number of them, so beyond a limit all notes are forgotten,
 /// and it is known only that there were some.
-struct OriginNotes<Note> {
+package struct OriginNotes<Note> {
     static var limit: Int { 1024 }
 
     private var notes: [Origin: Note] = [:]

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlSemantics
 internal import UncurlTLS
@@ -18,7 +19,7 @@ enum ConnectionQuestion {
     /// The questions that a session's delegates are asked.
     ///
     /// - Parameter storage: the session's credential storage, if its class is the program's.
-    static func questions(to session: URLSession, _ storage: CredentialStorageSubclass?) -> SessionSecurity.Questions {
+    static func questions(to session: URLSession, _ storage: CredentialStorageSubclass?) -> ClientSecurity.Questions {
         (
             judge: judge(of: session),
             choice: choice(of: session, storage),
@@ -30,8 +31,7 @@ enum ConnectionQuestion {
 
     /// How long an answer may take: the longest time limit of the tasks that wait for the server. Nil, for the engine's
     /// limit, if Uncurl has not made all of these tasks: a delegate of a plain `URLSession` may take its time.
-    private static func limit(of session: URLSession, about origin: Origin, for security: SessionSecurity) -> Duration?
-    {
+    private static func limit(of session: URLSession, about origin: Origin, for security: ClientSecurity) -> Duration? {
         let waiting = session.hasDelegates ? tasks(of: session, waitingFor: origin, for: security) : []
         guard waiting.allSatisfy({ session.listener(of: $0)?.observer != nil }) else { return nil }
         // Thirty years are as good as no limit.
@@ -46,7 +46,7 @@ enum ConnectionQuestion {
         proposing credential: URLCredential?,
         to session: URLSession,
         about origin: Origin,
-        for security: SessionSecurity,
+        for security: ClientSecurity,
         _ reply: Answer<Reply>
     ) {
         let question = Question(
@@ -79,7 +79,7 @@ enum ConnectionQuestion {
         let proposed: URLCredential?
         let session: URLSession
         let origin: Origin
-        let security: SessionSecurity
+        let security: ClientSecurity
         let reply: Answer<Reply>
 
         /// The tasks that wait for the answer.
@@ -145,7 +145,7 @@ enum ConnectionQuestion {
     static func tasks(
         of session: URLSession,
         waitingFor origin: Origin,
-        for security: SessionSecurity
+        for security: ClientSecurity
     ) -> [URLSessionTask] {
         session.current.filter { task in
             guard session.isUnder(security, task.listener) else { return false }
@@ -164,7 +164,7 @@ extension URLSession {
     /// Returns the object whose answers about servers and certificates hold for a task alone; nil if the session's do.
     ///
     /// - Parameter listener: the task's own.
-    func owner(_ listener: TaskListener?) -> SessionSecurity.Owner? {
+    func owner(_ listener: TaskListener?) -> ClientSecurity.Owner? {
         guard let listener, let owner = listener.answerer else { return nil }
         guard case .delegate(let delegate) = listener else { return owner }
         // The session's delegate answers for all tasks, if it answers at all.
@@ -172,7 +172,7 @@ extension URLSession {
     }
 
     /// Whether a task with this listener of its own takes what was made under the answers of that owner.
-    fileprivate func isUnder(_ security: SessionSecurity, _ listener: TaskListener?) -> Bool {
+    fileprivate func isUnder(_ security: ClientSecurity, _ listener: TaskListener?) -> Bool {
         guard security.isOwned else { return owner(listener) == nil }
         guard let owner = security.owner else { return false }
         return listener?.answerer === owner
@@ -181,7 +181,7 @@ extension URLSession {
 
 extension TaskListener {
     /// The object that answers for its task alone, as far as the delegate itself says.
-    fileprivate var answerer: SessionSecurity.Owner? {
+    fileprivate var answerer: ClientSecurity.Owner? {
         switch self {
         case .observer(let observer): observer.answerer
         case .delegate(let delegate): delegate
@@ -191,7 +191,7 @@ extension TaskListener {
 
 /// The question about the certificate of a server, or of the proxy on the way to it.
 extension ConnectionQuestion {
-    static func judge(of session: URLSession) -> SessionSecurity.Judge {
+    static func judge(of session: URLSession) -> ClientSecurity.Judge {
         { [weak session] trust, proxy, origin, security, answer in
             guard let session, session.hasDelegates else { return answer(.builtIn) }
             ask(session, trust, proxy, origin, security, answer)
@@ -203,7 +203,7 @@ extension ConnectionQuestion {
         _ trust: PeerTrust,
         _ proxy: Proxy?,
         _ origin: Origin,
-        _ security: SessionSecurity,
+        _ security: ClientSecurity,
         _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
         let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
@@ -236,7 +236,7 @@ extension ConnectionQuestion {
 extension ConnectionQuestion {
     /// - Parameter storage: the session's credential storage, if its class is the program's. It is asked for a task
     ///   that waits for the server.
-    static func choice(of session: URLSession, _ storage: CredentialStorageSubclass? = nil) -> SessionSecurity.Choice {
+    static func choice(of session: URLSession, _ storage: CredentialStorageSubclass? = nil) -> ClientSecurity.Choice {
         { [weak session] request, origin, security, answer in
             guard let session else { return answer(.configured, false) }
             guard let storage else {
@@ -256,7 +256,7 @@ extension ConnectionQuestion {
         _ session: URLSession,
         _ request: IdentityRequest,
         _ origin: Origin,
-        _ security: SessionSecurity,
+        _ security: ClientSecurity,
         _ stored: URLCredential?,
         _ answer: @escaping @Sendable (IdentityAnswer?, Bool) -> Void
     ) {

@@ -1,14 +1,15 @@
-internal import Foundation
-internal import UncurlEngine
+package import UncurlEngine
+package import UncurlHTTP1
 internal import UncurlReactor
-internal import UncurlSemantics
+package import UncurlSemantics
 internal import UncurlTLS
+package import UncurlWebSocket
 
 /// Translates the engine's errors into what the answer rules need to know.
 extension AnswerFailure {
     /// - Parameters:
-    ///   - proxies: the session's proxies.
-    ///   - mayRepeat: whether the task lets its request be tried again.
+    ///   - proxies: the client's proxies.
+    ///   - mayRepeat: whether the owner lets its request be tried again.
     init(
         _ error: EngineError,
         _ report: ExchangeReport,
@@ -31,13 +32,13 @@ extension AnswerFailure {
                 )
             }
         }
-        if case .stream = attempt.content {
+        if attempt.hasStream {
             stream = RetryRule(
                 reusedConnection: report.reusedConnection,
                 responseStarted: report.timings.responseStart != nil,
                 peerClosed: error.isPeerClosure,
                 sent: report.bytesSent > 0,
-                idempotent: RetryRule.isIdempotent(attempt.request.values.httpMethod),
+                idempotent: RetryRule.isIdempotent(attempt.request.method),
                 // The delegate can be asked for another stream.
                 replayable: true,
                 alreadyRetried: report.retried
@@ -57,7 +58,7 @@ extension EngineError {
 
     /// Whether the kernel or the name service says that the server, or its proxy, cannot be reached now. One that
     /// refuses a connection was reached.
-    var isWithoutConnectivity: Bool {
+    package var isWithoutConnectivity: Bool {
         let error: ConnectError
         switch self {
         case .connect(let failure), .proxy(.unreachable(let failure)): error = failure
@@ -69,7 +70,7 @@ extension EngineError {
 
     /// Whether the fault is the network's, so that another try may succeed. A server that has refused would refuse
     /// again.
-    var isTransient: Bool {
+    package var isTransient: Bool {
         switch self {
         case .connect, .timedOut, .closedWhileOpening, .closedBeforeResponse, .uploadAborted, .truncatedHead,
             .truncatedBody, .connectionLost, .sendFailed, .system, .tls(.truncated), .tls(.closedInHandshake),
@@ -84,29 +85,39 @@ extension EngineError {
     }
 }
 
-extension ErrorTranslation {
-    /// Returns the error for the reason that the rules give for failing.
-    static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
-        switch reason {
-        case .tooManyRedirects:
-            urlError(
-                .httpTooManyRedirects,
-                url,
-                "there are more redirects than \(ResponseLimits.words("redirectCount"))"
-            )
-        case .nothingStored:
-            urlError(
-                .resourceUnavailable,
-                url,
-                "nothing is cached for this request, and only the cache was to be asked"
-            )
-        case .refusedByProxy:
-            urlError(
-                .userAuthenticationRequired,
-                url,
-                "the proxy asks for credentials, and there are none that it takes"
-            )
-        case .failure: urlError(.unknown, url, "the request failed")
+extension ConnectError {
+    /// Whether the host was not looked up, for example for want of descriptors. That says nothing about the name or the
+    /// network.
+    package var isWithoutLookup: Bool {
+        switch resolution {
+        case .tooManyLookups, .shutDown: attempts.isEmpty
+        default: attempts.isEmpty && isResourceExhaustion
         }
     }
+}
+
+/// The reason why a load has failed, before or beside its exchanges.
+package enum LoadError: Error, Sendable {
+    /// An exchange has failed, or could not begin.
+    case engine(EngineError)
+    /// The rules of HTTP leave nothing to do.
+    case rule(Step.Reason)
+    /// The URL cannot be sent a request.
+    case url(HTTPURL.Problem)
+    /// The URL of a WebSocket begins with neither ws nor wss.
+    case noSocketURL
+    /// A WebSocket's handshake by another method than GET.
+    case handshakeMethod
+    /// The handshake of a WebSocket cannot be offered so.
+    case handshake(HandshakeError)
+    /// A GET with content.
+    case contentWithGET
+    /// A field cannot be sent.
+    case fields(HTTP1Error)
+    /// The client's settings name no proxy.
+    case proxy(ProxyFault)
+    /// A challenge cannot be answered.
+    case authentication(AuthenticationError)
+    /// The server of a resumable upload does not say how much it has.
+    case uploadUnknown
 }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
 
@@ -17,7 +18,7 @@ protocol ProtocolLoadDelegate: SourceDelegate {
 
 /// A load by one of the program's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
 /// the loop, and waits there while the task is held.
-final class ProtocolLoad: @unchecked Sendable {
+final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     // `@unchecked`: all but `queue`, `instance` and what a lock guards is used on the loop alone; `instance` on the
     // queue alone.
 
@@ -97,7 +98,7 @@ final class ProtocolLoad: @unchecked Sendable {
         limit = TimeLimit.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = plain
-        request.values.replaceFields(settings.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
+        request.values.replaceFields(settings.client.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
         // A class knows a task's content only from its request. After a redirect that made the request a GET there is
         // no content.
         switch content {
@@ -134,8 +135,8 @@ final class ProtocolLoad: @unchecked Sendable {
             let canonical = taker.canonicalRequest(for: request)
             task.currentRequest = canonical
             let cached = cache?.cachedResponse(for: canonical).flatMap { found in
-                let fields = settings.fields(with: canonical.values.fields, hasLeftOrigin: hasLeftOrigin)
-                return found.isFor(fields, settings.vary) ? found : nil
+                let fields = settings.client.fields(with: canonical.values.fields, hasLeftOrigin: hasLeftOrigin)
+                return found.isFor(fields, settings.client.vary) ? found : nil
             }
             let instance = taker.init(task: task, cachedResponse: cached, client: client)
             instance.task = task
@@ -148,7 +149,7 @@ final class ProtocolLoad: @unchecked Sendable {
     /// Runs `call` where the class runs, after earlier calls.
     func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 
-    func hold(_ isHeld: Bool) {
+    func hold(reading isHeld: Bool, sending: Bool) {
         self.isHeld = isHeld
         guard !isHeld else { return }
         lastHeard = loop.now

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlSemantics
 

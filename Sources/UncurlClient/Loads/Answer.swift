@@ -11,7 +11,7 @@ package final class Answer<Value: Sendable>: Sendable {
     package func give(_ value: Value) { take()?(value) }
 
     /// Withdraws the question: nothing waits for an answer any more.
-    func withdraw() { _ = take() }
+    package func withdraw() { _ = take() }
 
     private func take() -> (@Sendable (Value?) -> Void)? {
         tell.withLock { tell in
@@ -21,20 +21,4 @@ package final class Answer<Value: Sendable>: Sendable {
     }
 
     deinit { take()?(nil) }
-}
-
-/// The two forms of a delegate's method: with a handler, and asynchronous. The default of each form calls the other.
-enum DelegateForms {
-    /// Calls the asynchronous form for the one with a handler. If that has asked another delegate, and that delegate
-    /// released its handler, this releases `handler` too.
-    static func answer<Value: Sendable>(
-        _ handler: @escaping @Sendable (Value) -> Void,
-        by form: @escaping @Sendable () async -> Value
-    ) {
-        Task.immediate {
-            let mark = DefaultedAnswer()
-            let value = await DefaultedAnswer.$ofOther.withValue(mark) { await form() }
-            if !mark.isSet { handler(value) }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import URLLoading
+@testable import UncurlClient
 @testable import UncurlEngine
 
 @Suite("The course of a task")
