@@ -992,9 +992,9 @@ extension Engine {
     /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
     ///
     /// `then` is called once on the loop, and never before this call has returned: with the connection's record when it
-    /// is closed, or with the error that kept it from opening. Under ``EngineConfiguration/Closing/fin`` both sides end
-    /// the connection in order, so that tickets arrive for the next one; the peer has as much time for that as for a
-    /// connect. Under ``EngineConfiguration/Closing/rst`` it ends at once. The connection belongs to no pool.
+    /// is closed, or with the error that kept it from opening. Both sides end the connection in order, so that tickets
+    /// arrive for the next one; the peer has as much time for that as for a connect. With
+    /// ``EngineConfiguration/closesAbruptly`` it ends at once. The connection belongs to no pool.
     public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
         let probe = Probe(on: loop) { [self] probe, outcome in
             then(outcome)

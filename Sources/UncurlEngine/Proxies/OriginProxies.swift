@@ -70,7 +70,7 @@ public struct ProxyExceptions: Hashable, Sendable {
         }
     }
 
-    /// - Parameter host: in the form of ``Origin/host``, IPv6 without brackets.
+    /// - Parameter host: in the form of an origin's `host`, IPv6 without brackets.
     public func covers(_ host: String) -> Bool {
         if coversAll { return true }
         if let address = IPAddress(host) { return networks.contains { $0.contains(address) } }
