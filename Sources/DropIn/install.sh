@@ -9,7 +9,7 @@ for name in "${@:3}"; do
 done
 modules=(FoundationNetworking URLLoading Uncurl UncurlTestKit)
 # Whose code goes into the library: the modules, and what lies below them.
-below=(CUncurlLinux CUncurlPublicSuffixes UncurlText UncurlHTTP1 UncurlSemantics UncurlReactor UncurlTLS UncurlWebSocket UncurlEngine)
+below=(CUncurlLinux CUncurlPublicSuffixes UncurlText UncurlHTTP1 UncurlSemantics UncurlReactor UncurlTLS UncurlWebSocket UncurlEngine UncurlClient)
 
 fresh=$(mktemp -d "$prefix/.install.XXXXXX")
 trap 'rm -rf "$fresh"' EXIT
