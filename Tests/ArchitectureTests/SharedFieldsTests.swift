@@ -8,7 +8,7 @@ struct SharedFieldsTests {
     static let rooms = [
         "UncurlHTTP1", "UncurlEngine", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlReactor", "UncurlTLS",
         "UncurlTestServer",
-        "URLLoading", "UncurlWebSocket",
+        "UncurlClient", "URLLoading", "UncurlWebSocket",
     ]
 
     /// By class, the variables that other files of its room set or change, by reason.

@@ -414,7 +414,7 @@ extension TaskLoader: LoadOwner {
             if let offset {
                 guard case .stream = spec.content else {
                     content = try UploadContent(spec.content, request).dropping(offset)
-                    return .ready(content.body, length: content.length)
+                    return content.loaded
                 }
                 content = .none
                 return .asksForStream
@@ -422,7 +422,7 @@ extension TaskLoader: LoadOwner {
             // The stream is unread if a proxy has asked for credentials first, or if the server has refused before the
             // content was sent.
             if case .stream(let stream) = content, stream.isUnread(for: request) {
-                return .ready(content.body, length: content.length)
+                return content.loaded
             }
             content = try UploadContent(spec.content, request)
             switch (spec.content, content) {
@@ -433,7 +433,7 @@ extension TaskLoader: LoadOwner {
             case (_, .stream), (_, .body): hasReadContent = true
             case (_, .none), (_, .data): break
             }
-            return .ready(content.body, length: content.length)
+            return content.loaded
         } catch {
             awaitDescriptor(after: error) { [self] in start(request) }
             return nil
@@ -460,7 +460,7 @@ extension TaskLoader: LoadOwner {
             request.httpBodyStream = stream
             content = .stream(StreamContent(stream, request))
             hasReadContent = true
-            load.take(content.body, length: content.length)
+            load.take(stream: content.body, length: content.length)
         }
     }
 
@@ -596,7 +596,7 @@ extension TaskLoader: LoadOwner {
     }
 }
 
-/// The stores that may answer later, and those whose classes the program declares. The load waits meanwhile.
+/// The stores that may answer later. The program may declare their classes. The load waits meanwhile.
 extension TaskLoader {
     final func getCookies(_ next: @escaping ([UInt8]?) -> Void) {
         guard let storage = settings.cookieSubclass else { return next(nil) }
@@ -664,6 +664,14 @@ extension TaskLoader {
                 answer.give(())
             }
         }
+    }
+}
+
+extension UploadContent {
+    /// The content as a load takes it.
+    fileprivate var loaded: LoadedContent {
+        let isStream = if case .stream = self { true } else { false }
+        return .ready(body, length: length, isStream: isStream)
     }
 }
 
@@ -776,7 +784,7 @@ extension TaskLoader {
             var offered: OfferedCredentials?
             if let credential {
                 let isStored = credential == proposed
-                offered = OfferedCredentials(isAlone: credential.persistence == .none, isStored: isStored, credential)
+                offered = (isAlone: credential.persistence == .none, isStored: isStored, kept: credential)
             }
             load.reply(reply, with: offered, to: question, response, held)
         }
@@ -889,7 +897,7 @@ extension TaskLoader: StreamLoadDelegate {
 /// The sources of an answer other than the network.
 extension TaskLoader: ProtocolLoadDelegate {
     /// Lets a class of the program's load the request, if there is one to ask.
-    final func takesOver() -> Bool {
+    final func takeOver() -> Bool {
         let source = ProtocolLoad.make(
             for: self,
             request,

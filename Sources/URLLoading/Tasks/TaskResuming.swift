@@ -71,7 +71,7 @@ extension TaskLoader {
         if let path = resumption?.path { WritableFile.removeUnlessContinued(path) }
     }
 
-    final func continuesPart(of total: Int64, _ again: @escaping () -> Void) -> Bool? {
+    final func continuePart(of total: Int64, _ again: @escaping () -> Void) -> Bool? {
         guard let resumption else { return true }
         do throws(Errno) {
             let file = try DownloadFile(resumption, total: total, for: request.url)
@@ -86,7 +86,7 @@ extension TaskLoader {
         }
     }
 
-    final func replacesPart(_ response: LocatedHead) {
+    final func replacePart(_ response: LocatedHead) {
         // A refusal, such as a 503, says nothing about the content. The records of a background session have no place
         // for both files.
         if (200..<300).contains(response.status) || background != nil { removePart() }

@@ -12,11 +12,13 @@ internal import UncurlWebSocket
 struct Attempt: ~Copyable {
     /// The request under way.
     var request: Request
-    var content = Content.none
+    private(set) var content = Content.none
     /// The content's length in octets; -1 where it is not known.
-    var length: Int64 = 0
+    private(set) var length: Int64 = 0
     /// Whether the first request resumes an earlier load, which a redirect has led to another origin.
     private let beginsElsewhere: Bool
+    /// Whether the content is a stream of the program's, for which another one can be asked.
+    private(set) var hasStream = false
     /// Decides what becomes of this attempt's answers.
     var machine: AnswerMachine
     /// The transaction on the network now, or the last one.
@@ -43,7 +45,7 @@ struct Attempt: ~Copyable {
     var offered: (credentials: OfferedCredentials, space: ProtectionSpace)?
     /// ``Client/replacements`` when the last credential was asked for.
     private var replacements = 0
-    /// The accepted answers to challenges whose credentials no other load may use.
+    /// What servers have accepted of the credentials that no other load may use.
     var authorizations = AuthorizationMemory()
     /// Whether the answer that the request carries belongs to ``authorizations``, not to the client's.
     var isAuthorizedAlone = false
@@ -68,6 +70,7 @@ struct Attempt: ~Copyable {
         ownProxies = last.ownProxies
         content = last.content
         length = last.length
+        hasStream = last.hasStream
         upload = last.upload
         machine = last.machine.anew(resuming: offer)
     }
@@ -106,10 +109,11 @@ struct Attempt: ~Copyable {
 
     // MARK: The request's content
 
-    var isEmpty: Bool { if case .none = content { true } else { false } }
+    mutating func take(_ content: Content, length: Int64, isStream: Bool) {
+        (self.content, self.length, hasStream) = (content, length, isStream)
+    }
 
-    /// Whether the content is a stream of the program's, which can be read once.
-    var hasStream: Bool { if case .threaded = content { !content.isReplayable } else { false } }
+    var isEmpty: Bool { if case .none = content { true } else { false } }
 
     /// Notes that the sending begins. Returns the content's length in bytes; -1 if it is not known.
     mutating func beginSending() -> Int64 {

@@ -68,12 +68,12 @@ package class HeldLoad {
     package final func load(from source: Source) { course.load(from: source) }
 
     /// Keeps content that came while a question is open.
-    package final func keep(_ bytes: Span<UInt8>) {
+    final func keep(_ bytes: Span<UInt8>) {
         if course.keep(bytes) { updateFlow() }
     }
 
     /// Takes the content that came while a question was open.
-    package final func takeAhead() -> [UInt8] { course.takeAhead() }
+    final func takeAhead() -> [UInt8] { course.takeAhead() }
 
     /// Enters the phase in which nothing is under way and something begins next.
     package final func start() { course.start() }
@@ -92,7 +92,7 @@ package class HeldLoad {
     }
 
     /// Ends an answer without reading the rest of it.
-    package final func drop(_ held: Held) {
+    final func drop(_ held: Held) {
         course.start()
         if case .source(let source) = held { source.drop(client.engine) }
     }
@@ -110,7 +110,7 @@ package class HeldLoad {
         Source.exchange(id).hold(.init(reading: false, sending: false), client.engine)
     }
 
-    /// Counts content of the answer whose rest is read and not delivered.
+    /// Counts content of an answer that is read to its end and not delivered.
     final func drained(_ count: Int, of id: ExchangeID) {
         guard case .draining(var drain) = course.phase, drain.exchange == id else { return }
         let goesOn = drain.read(count)
@@ -218,7 +218,7 @@ package class HeldLoad {
 
     /// Notes that the answer has ended. Returns true while a question is open: `then` runs when that is answered,
     /// unless the answer to it is that this answer does not matter.
-    package final func endBehindQuestion(_ then: @escaping () -> Void) -> Bool { course.endBehindQuestion(then) }
+    final func endBehindQuestion(_ then: @escaping () -> Void) -> Bool { course.endBehindQuestion(then) }
 
     // MARK: The end
 
@@ -249,7 +249,7 @@ package class HeldLoad {
 ///    └─────────┴───────────────┴──── end, failure, cancel ──▶ ended ◀┘
 /// ```
 /// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
-/// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
+/// - loading: a source delivers. It is paused while the task is suspended, and while its delegate is behind.
 /// - asking: one question to the program is open. What its source delivers is kept, and once that is much, or if it
 ///   needs no connection, the source is paused. Questions have numbers, so a late answer to an earlier question is
 ///   recognised.

@@ -20,8 +20,8 @@ package final class Load: HeldLoad {
     private let opensSocket: Bool
     /// Whether the answer is kept for another process, which may resume it.
     private let isKept: Bool
-    /// The place of the first request; nil before it is known.
-    private var first: HTTPURL?
+    /// The place of the first request; nil where nothing depends on it.
+    private let first: HTTPURL?
 
     /// - Parameters:
     ///   - offer: what an earlier load has left.
@@ -36,7 +36,7 @@ package final class Load: HeldLoad {
     ) {
         (self.owner, self.opensSocket, self.isKept) = (owner, opensSocket, isKept)
         attempt = Attempt(request, client.settings.rules, resuming: offer)
-        if request.terms?.endpoint != nil { first = try? HTTPURL(mending: request.url) }
+        first = request.terms?.endpoint == nil ? nil : try? HTTPURL(mending: request.url)
         super.init(client)
     }
 
@@ -48,11 +48,9 @@ package final class Load: HeldLoad {
     package var url: String { attempt.request.url }
     /// The response that has come from the network last.
     package var response: LocatedHead? { attempt.response }
-    package var content: Content { attempt.content }
     package var redirects: Int { attempt.machine.redirects }
     package var mayRedirect: Bool { attempt.machine.mayRedirect }
     package var hasLeftOrigin: Bool { attempt.hasLeftOrigin }
-    package var sendsContent: Bool { attempt.machine.sendsContent }
     package var handshake: ClientHandshake? { attempt.handshake }
     package var origin: Origin? { attempt.transaction?.place.origin }
     package var isProxyEncrypted: Bool { attempt.isProxyEncrypted(client) }
@@ -66,8 +64,8 @@ package final class Load: HeldLoad {
     /// Notes that the owner has reported the end.
     package func noteEnd() { isReported = true }
 
-    /// Notes that the program's stream is used up.
-    package func dropContent() { attempt.content = .none }
+    /// Notes that the request has no content, or that its stream is used up.
+    package func dropContent() { attempt.take(.none, length: 0, isStream: false) }
 
     /// Returns the URL's user and password, which only the origin gets. Nil without a user, and if the refused request
     /// carried them in the same way.
@@ -101,15 +99,15 @@ package final class Load: HeldLoad {
         if attempt.upload != nil { owner.hear(.changes(attempt.request)) }
         let isAsking = attempt.upload?.isAsking == true
         guard attempt.machine.sendsContent, !isAsking else {
-            (attempt.content, attempt.length) = (.none, 0)
+            dropContent()
             owner.dropContent()
             return transact()
         }
         switch owner.content(from: attempt.upload?.rest) {
         case nil: break
         case .asksForStream?: askForStream()
-        case .ready(let content, let length)?:
-            (attempt.content, attempt.length) = (content, length)
+        case .ready(let content, let length, let isStream)?:
+            attempt.take(content, length: length, isStream: isStream)
             transact()
         }
     }
@@ -117,8 +115,8 @@ package final class Load: HeldLoad {
     private func askForStream() { owner.askForStream(from: attempt.upload?.rest) }
 
     /// Takes the stream that was asked for.
-    package func take(_ content: Content, length: Int64) {
-        (attempt.content, attempt.length) = (content, length)
+    package func take(stream: Content, length: Int64) {
+        attempt.take(stream, length: length, isStream: true)
         transact()
     }
 
@@ -131,7 +129,7 @@ package final class Load: HeldLoad {
         }
         let length = attempt.beginSending()
         owner.hear(.begins(sent: attempt.sent, of: length))
-        if attempt.upload?.machine.isCreating == false || !owner.takesOver() { loadItself() }
+        if attempt.upload?.machine.isCreating == false || !owner.takeOver() { loadItself() }
     }
 
     /// Loads the request itself: from the store of answers, or over the network.
@@ -142,13 +140,8 @@ package final class Load: HeldLoad {
             owner.hear(.changes(attempt.request))
             return getCookies { [self] in exchange() }
         }
-        switch attempt.request.isForServer {
-        case true?: break
-        case nil:
-            attempt.request.lowercaseScheme()
-            owner.hear(.changes(attempt.request))
-        case false?: return owner.loadLocally()
-        }
+        guard attempt.request.isForServer else { return owner.loadLocally() }
+        if attempt.request.lowercaseScheme() { owner.hear(.changes(attempt.request)) }
         getCookies { [self] in find() }
     }
 
@@ -303,10 +296,10 @@ package final class Load: HeldLoad {
         switch placement {
         case .whole: owner.accept(response)
         case .wholeInsteadOfRest:
-            owner.replacesPart(response)
+            owner.replacePart(response)
             owner.accept(response)
         case .rest(let total):
-            switch owner.continuesPart(of: total, { [self] in place(response, placement, storage) }) {
+            switch owner.continuePart(of: total, { [self] in place(response, placement, storage) }) {
             case nil: break
             case true?: owner.accept(response)
             // The rest alone is of no use.
@@ -320,7 +313,7 @@ package final class Load: HeldLoad {
     /// Declines what was asked: the response is the answer.
     package func decline(_ response: LocatedHead, _ held: Held?) { perform(attempt.machine.decline(), response, held) }
 
-    /// Declines a redirect of another source, whose response is the owner's.
+    /// Declines a redirect of another source. The owner has the response.
     package func decline() { _ = attempt.machine.decline() }
 
     /// Follows a redirect, by its own request or by the owner's.
@@ -466,7 +459,7 @@ extension Load: ExchangeDelegate {
         guard course.isCurrent(id) else { return }
         switch outcome {
         case .completed: finished()
-        // A question whose answer leaves this one does not matter to it. A time limit ends a question too.
+        // The failure waits behind an open question: its answer may leave this exchange. A time limit does not wait.
         case .failed(let error):
             if case .timedOut = error { return failed(error, report) }
             if !endBehindQuestion({ [self] in failed(error, report) }) { failed(error, report) }

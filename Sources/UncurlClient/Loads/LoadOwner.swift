@@ -1,14 +1,14 @@
 package import UncurlEngine
 package import UncurlSemantics
 
-/// What happens to a load, as its owner hears it. Rare, large cases are indirect. What the owner is asked is a method of ``LoadOwner``.
+/// What happens to a load, as its owner hears it. Rare, large cases are indirect.
 package enum LoadEvent {
     /// The request's content begins to be sent: how much has been sent before, and the length of all (−1 if unknown).
     case begins(sent: Int64, of: Int64)
     /// Content was sent: the bytes since the last call, and the bytes so far.
     case sent(Int, total: Int64)
-    /// The load sends another request than the owner's: one that a resumable upload needs, or one to another spelling of
-    /// the URL.
+    /// The load sends another request than the owner's: one that a resumable upload needs, or one with another spelling
+    /// of the URL.
     indirect case changes(Request)
     /// The server has named the resource at which the upload can be resumed.
     case keptUpload
@@ -43,12 +43,12 @@ package protocol LoadOwner: AnyObject {
     func part(at offset: UInt64) -> BodyPart
     /// The octets of content that is in memory; nil for other content.
     var contentOctets: [UInt8]? { get }
-    /// Asks for a stream that begins at the offset; then ``Load/take(_:length:)``.
+    /// Asks for a stream that begins at the offset; then ``Load/take(stream:length:)``.
     func askForStream(from offset: Int64?)
     /// Lets another source than the network load the request, before the store of answers is asked.
     ///
     /// - Returns: false if there is none.
-    func takesOver() -> Bool
+    func takeOver() -> Bool
     /// Loads a URL that is neither http nor https, or fails.
     func loadLocally()
     /// Fields that the owner's observers add.
@@ -104,9 +104,9 @@ package protocol LoadOwner: AnyObject {
     /// Lets the rest of what an earlier load has left follow; its whole length is `total`.
     ///
     /// - Returns: whether the part is there; nil if the owner has ended the load, or places the answer again later.
-    func continuesPart(of total: Int64, _ again: @escaping () -> Void) -> Bool?
+    func continuePart(of total: Int64, _ again: @escaping () -> Void) -> Bool?
     /// Notes that the whole answer comes in place of the rest of an earlier one.
-    func replacesPart(_ response: LocatedHead)
+    func replacePart(_ response: LocatedHead)
     /// Takes decoded content; the span is the loop's buffer.
     func receive(_ bytes: Span<UInt8>)
     /// Handles the end of an answer while no question is open.
@@ -126,20 +126,11 @@ package protocol LoadOwner: AnyObject {
 
 /// A request's content for the engine, or the reason why there is none.
 package enum LoadedContent {
-    case ready(Content, length: Int64)
+    /// `isStream`: whether it is a stream of the program's, for which another one can be asked.
+    case ready(Content, length: Int64, isStream: Bool)
     case asksForStream
 }
 
-/// Credentials that were given for a challenge.
-package struct OfferedCredentials {
-    /// Whether they are for this load alone.
-    package let isAlone: Bool
-    /// Whether the owner's store has them already.
-    package let isStored: Bool
-    /// What the owner knows them as.
-    package let kept: any AnyObject & Sendable
-
-    package init(isAlone: Bool, isStored: Bool, _ kept: any AnyObject & Sendable) {
-        (self.isAlone, self.isStored, self.kept) = (isAlone, isStored, kept)
-    }
-}
+/// Credentials that were given for a challenge: whether they are for this load alone, whether the owner's store has
+/// them already, and what the owner knows them as.
+package typealias OfferedCredentials = (isAlone: Bool, isStored: Bool, kept: any AnyObject & Sendable)

@@ -5,8 +5,8 @@ package import UncurlSemantics
 internal import UncurlTLS
 internal import UncurlText
 
-/// A request as a load sends it: what its owner has made of the program's. Its content is the owner's, who is asked for
-/// it when the request is sent (``LoadOwner/content(from:)``).
+/// A request as a load sends it. The load's owner makes it. Its content is not here: the load asks its owner for that
+/// when it sends the request (``LoadOwner/content(from:)``).
 package struct Request: Sendable {
     package var method: String
     /// An absolute URL, as it was written.
@@ -51,31 +51,35 @@ package struct Request: Sendable {
     /// The URL for the rules.
     var web: URIReference { URIReference(url) }
 
-    /// Whether the URL is an http or https URL; nil for one whose scheme is not in lower case.
-    var isForServer: Bool? {
-        if url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8) { return true }
-        guard let colon = url.firstIndex(of: ":"), ["http", "https"].contains(url[..<colon].lowercased()) else {
-            return false
-        }
-        return url[..<colon].lowercased() == url[..<colon] ? true : nil
+    /// Whether a server is asked for it: the URL is http or https, in any case.
+    var isForServer: Bool {
+        if hasUsualScheme { return true }
+        guard let colon = url.firstIndex(of: ":") else { return false }
+        return ["http", "https"].contains(url[..<colon].lowercased())
+    }
+
+    private var hasUsualScheme: Bool {
+        url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8)
+    }
+
+    /// Puts the scheme in lower case. Returns whether it was not.
+    mutating func lowercaseScheme() -> Bool {
+        guard !hasUsualScheme, let colon = url.firstIndex(of: ":") else { return false }
+        let name = url[..<colon].lowercased()
+        guard name != url[..<colon] else { return false }
+        url = name + url[colon...]
+        return true
     }
 
     /// The URL that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for other schemes.
     var handshakeURL: String? {
-        guard let colon = url.firstIndex(of: ":") else { return nil }
-        switch url[..<colon].lowercased() {
-        case "ws", "http": return "http" + url[colon...]
-        case "wss", "https": return "https" + url[colon...]
-        default: return nil
-        }
+        guard let scheme = web.handshakeScheme, Origin.Scheme(rawValue: scheme) != nil,
+            let colon = url.firstIndex(of: ":")
+        else { return nil }
+        return scheme + url[colon...]
     }
 
-    mutating func lowercaseScheme() {
-        if let colon = url.firstIndex(of: ":") { url = url[..<colon].lowercased() + url[colon...] }
-    }
-
-    /// The user and password in the URL; nil without a user. An empty password counts as none only for
-    /// ``namesPassword``.
+    /// The user and password in the URL; nil without a user. A password that is missing is empty here.
     var namedCredentials: Credentials? {
         // Most URLs have none, and taking one apart costs as much as the rest of the planning.
         var text = url

@@ -175,7 +175,7 @@ extension URIReference {
     }
 
     /// The scheme in lower case; for ws and wss that of their handshake.
-    var handshakeScheme: String? {
+    package var handshakeScheme: String? {
         guard let name = scheme.map({ String(decoding: $0, as: UTF8.self).lowercased() }) else { return nil }
         return name == "ws" || name == "wss" ? "http" + name.dropFirst(2) : name
     }

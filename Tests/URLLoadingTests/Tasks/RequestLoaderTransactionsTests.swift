@@ -403,6 +403,29 @@ struct RequestLoaderTransactionsTests {
         session.invalidateAndCancel()
     }
 
+    @Test("no stream is asked for in place of content of another kind that can be read only once")
+    func contentReadOnce() async throws {
+        final class Once: BlockingReader {
+            func read(atMost count: Int) -> [UInt8] { Array("once".utf8) }
+        }
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.ok), .receive(.headEnd), .close],
+            [.receive(.headEnd), .send(Self.ok)],
+        ])
+        var answers = Recorder.Answers()
+        answers.stream = { InputStream(data: Data("stream".utf8)) }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try url(server.url("/")))
+        _ = try await session.data(for: request)
+        request.httpMethod = "PUT"
+        request.content = .threaded(ThreadedBody(length: 4) { Once() })
+        let second = request
+        let error = await #expect(throws: URLError.self) { try await session.data(for: second) }
+        #expect(error?.code == .networkConnectionLost && !recorder.events.contains("stream"))
+        session.invalidateAndCancel()
+    }
+
     @Test("a stream that has not been read serves once there is a way to the server")
     func unreadStream() async throws {
         let configuration = URLSessionConfiguration.isolated
