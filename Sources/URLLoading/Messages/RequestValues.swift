@@ -1,6 +1,8 @@
 internal import Foundation
+internal import UncurlClient
 package import UncurlEngine
 internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// The values of a request, and the rules for setting them. ``URLRequest`` and ``NSURLRequest`` are shells over it.
 struct RequestValues {
@@ -13,18 +15,18 @@ struct RequestValues {
         case content(Content)
     }
 
-    var url: URL?
-    var mainDocumentURL: URL?
+    var url: URL? {
+        didSet { sent.url = url?.absoluteString ?? "" }
+    }
+    var mainDocumentURL: URL? {
+        didSet { sent.document = mainDocumentURL.flatMap { CookieScope($0) } }
+    }
+    /// The request as a load sends it, except for what its session decides.
+    var sent: Request
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
     /// In seconds; nil until it is set, so that the session's own limit applies. An initialiser that is given 60, which
     /// is also its default, leaves it nil.
     var explicitTimeout: TimeInterval?
-    private(set) var httpMethod = "GET"
-    /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
-    /// set. The loader starts its own fields from these.
-    private(set) var fields: HTTPFields? {
-        didSet { places = nil }
-    }
     /// The places of many fields by their capitalised names, so that to set one of thousands does not look through all.
     /// Nil for a few, and after each other change of them.
     private var places: [String: Int]?
@@ -36,24 +38,22 @@ struct RequestValues {
     var terms: TermsBox?
     /// Nil: the session's.
     var maximumDataLength: Int?
-    /// Whether a GET's content is sent. If false, a GET with content is refused.
-    var sendsContentWithGET = false
-    /// See ``URLRequest/hasLeftOrigin``.
-    var hasLeftOrigin = false
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true
     var allowsConstrainedNetworkAccess = true
     var attribution = NSURLRequest.Attribution.developer
     var assumesHTTP3Capable = false
-    var httpShouldHandleCookies = true
     var httpShouldUsePipelining = true
     /// The values that ``URLProtocol`` classes keep with a request. They are never sent, archived or compared.
     var protocolProperties: [String: Any] = [:]
 
+    @inline(__always)
     init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
         // Without a base URL, `absoluteURL` would be the same and cost an allocation.
-        self.url = url.map { $0.baseURL == nil ? $0 : $0.absoluteURL }
+        let url = url.map { $0.baseURL == nil ? $0 : $0.absoluteURL }
+        self.url = url
+        sent = Request(url: url?.absoluteString ?? "")
         self.cachePolicy = cachePolicy
         explicitTimeout = timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval
     }
@@ -69,12 +69,21 @@ struct RequestValues {
     /// lower case too often; others stay as they are, as in FoundationNetworking.
     private static let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
 
+    var httpMethod: String { sent.method }
+
     mutating func setMethod(_ method: String?) {
         guard let method else {
-            httpMethod = "GET"
+            sent.method = "GET"
             return
         }
-        httpMethod = Self.known.first { HeaderNames.areEqual($0, method) } ?? method
+        sent.method = Self.known.first { HeaderNames.areEqual($0, method) } ?? method
+    }
+
+    /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
+    /// set. The loader starts its own fields from these.
+    private(set) var fields: HTTPFields? {
+        get { sent.fields }
+        set { (sent.fields, places) = (newValue, nil) }
     }
 
     var httpBody: Data? {
@@ -247,7 +256,7 @@ extension RequestValues: Hashable {
         left.url == right.url && left.mainDocumentURL == right.mainDocumentURL && left.httpMethod == right.httpMethod
             && left.cachePolicy == right.cachePolicy && left.httpBodyStream == right.httpBodyStream
             && left.allowsCellularAccess == right.allowsCellularAccess
-            && left.httpShouldHandleCookies == right.httpShouldHandleCookies
+            && left.sent.handlesCookies == right.sent.handlesCookies
     }
 
     func hash(into hasher: inout Hasher) {
@@ -256,7 +265,7 @@ extension RequestValues: Hashable {
         hasher.combine(httpMethod)
         hasher.combine(httpBodyStream)
         hasher.combine(allowsCellularAccess)
-        hasher.combine(httpShouldHandleCookies)
+        hasher.combine(sent.handlesCookies)
     }
 }
 
@@ -334,7 +343,7 @@ extension RequestValues {
         allowsCellularAccess = flag("NS._allowsCellularAccess")
         allowsExpensiveNetworkAccess = flag("NS._allowsExpensiveNetworkAccess")
         allowsConstrainedNetworkAccess = flag("NS._allowsConstrainedNetworkAccess")
-        httpShouldHandleCookies = flag("NS._httpShouldHandleCookies")
+        sent.handlesCookies = flag("NS._httpShouldHandleCookies")
         httpShouldUsePipelining = flag("NS._httpShouldUsePipelining")
         if coder.containsValue(forKey: "NS.httpBody") {
             httpBody = unsafe coder.withDecodedUnsafeBufferPointer(forKey: "NS.httpBody") { octets in
@@ -356,7 +365,7 @@ extension RequestValues {
         coder.encode(NSNumber(value: allowsCellularAccess), forKey: "NS._allowsCellularAccess")
         coder.encode(NSNumber(value: allowsExpensiveNetworkAccess), forKey: "NS._allowsExpensiveNetworkAccess")
         coder.encode(NSNumber(value: allowsConstrainedNetworkAccess), forKey: "NS._allowsConstrainedNetworkAccess")
-        coder.encode(NSNumber(value: httpShouldHandleCookies), forKey: "NS._httpShouldHandleCookies")
+        coder.encode(NSNumber(value: sent.handlesCookies), forKey: "NS._httpShouldHandleCookies")
         coder.encode(NSNumber(value: httpShouldUsePipelining), forKey: "NS._httpShouldUsePipelining")
         guard let httpBody else { return }
         unsafe httpBody.withUnsafeBytes { octets in
@@ -378,13 +387,13 @@ extension URLRequest {
 
     /// Whether a GET's content is sent. If false, such a request is refused, as Apple's `URLSession` does.
     package var sendsContentWithGET: Bool {
-        get { values.sendsContentWithGET }
-        set { values.sendsContentWithGET = newValue }
+        get { values.sent.sendsContentWithGET }
+        set { values.sent.sendsContentWithGET = newValue }
     }
 
     /// Whether a redirect of an earlier task, which this request resumes, has led to another origin. That origin gets
     /// no secrets of a session or a manager.
-    package var hasLeftOrigin: Bool { values.hasLeftOrigin }
+    package var hasLeftOrigin: Bool { values.sent.hasLeftOrigin }
 
     /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlClient
 
 /// A request: its URL, its method, its fields and its content.
 ///
@@ -31,8 +32,9 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         cachePolicy: CachePolicy = .useProtocolCachePolicy,
         timeoutInterval: TimeInterval = 60.0
     ) {
-        let values = RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
-        storage = RequestStorage(values)
+        storage = RequestStorage(
+            RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
+        )
     }
 
     /// The URL to load. A task without a URL fails.
@@ -160,8 +162,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
 
     /// Whether stored cookies are sent, and received cookies are stored.
     public var httpShouldHandleCookies: Bool {
-        get { values.httpShouldHandleCookies }
-        set { values.httpShouldHandleCookies = newValue }
+        get { values.sent.handlesCookies }
+        set { values.sent.handlesCookies = newValue }
     }
 
     /// Of no effect: requests are never pipelined, because servers and proxies answer pipelined requests out of order.
@@ -222,7 +224,8 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
 final class RequestStorage: @unchecked Sendable {
     fileprivate(set) var values: RequestValues
 
-    init(_ values: RequestValues) {
+    @inline(__always)
+    init(_ values: consuming RequestValues) {
         self.values = values
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlHTTP1
 internal import UncurlSemantics
@@ -26,10 +27,10 @@ extension RequestValues: Kept {
         kept.allowsCellularAccess = try record.row(values?.allowsCellularAccess)
         kept.allowsExpensiveNetworkAccess = try record.row(values?.allowsExpensiveNetworkAccess)
         kept.allowsConstrainedNetworkAccess = try record.row(values?.allowsConstrainedNetworkAccess)
-        kept.httpShouldHandleCookies = try record.row(values?.httpShouldHandleCookies)
+        kept.sent.handlesCookies = try record.row(values?.sent.handlesCookies)
         kept.httpShouldUsePipelining = try record.row(values?.httpShouldUsePipelining)
-        kept.hasLeftOrigin = try record.row(values?.hasLeftOrigin)
-        kept.sendsContentWithGET = try record.row(values?.sendsContentWithGET)
+        kept.sent.hasLeftOrigin = try record.row(values?.sent.hasLeftOrigin)
+        kept.sent.sendsContentWithGET = try record.row(values?.sent.sendsContentWithGET)
         kept.maximumDataLength = try record.row(optional: values?.maximumDataLength)
         kept.terms = try record.row(optional: values?.terms?.values).map { TermsBox($0) }
         return kept
@@ -41,7 +42,7 @@ extension RequestValues: Kept {
     var forResumption: RequestValues {
         var values = self
         (values.body, values.terms) = (.none, nil)
-        (values.maximumDataLength, values.sendsContentWithGET) = (nil, false)
+        (values.maximumDataLength, values.sent.sendsContentWithGET) = (nil, false)
         return values
     }
 }

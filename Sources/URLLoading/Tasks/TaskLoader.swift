@@ -678,18 +678,11 @@ extension UploadContent {
 extension RequestValues {
     /// The request as a load of the session sends it.
     fileprivate func sendable(_ settings: SessionSettings, _ terms: RequestTerms?) -> Request {
-        Request(
-            method: httpMethod,
-            url: url?.absoluteString ?? "",
-            fields: fields,
-            cacheMode: CacheMode(cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : cachePolicy),
-            idleLimit: TimeLimit.duration(explicitTimeout ?? settings.requestTimeout),
-            document: mainDocumentURL.flatMap { CookieScope($0) },
-            handlesCookies: httpShouldHandleCookies,
-            sendsContentWithGET: sendsContentWithGET,
-            hasLeftOrigin: hasLeftOrigin,
-            terms: terms
-        )
+        var request = sent
+        request.cacheMode = CacheMode(cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : cachePolicy)
+        request.idleLimit = TimeLimit.duration(explicitTimeout ?? settings.requestTimeout)
+        request.terms = terms
+        return request
     }
 }
 

@@ -56,10 +56,10 @@ struct Attempt: ~Copyable {
     /// The 101 to a request that offered to switch to another protocol.
     var switching: LocatedHead?
 
-    init(_ request: Request, _ rules: AnswerMachine.Rules, resuming offer: ResumeOffer?) {
-        self.request = request
+    init(_ request: consuming Request, _ rules: AnswerMachine.Rules, resuming offer: ResumeOffer?) {
         beginsElsewhere = request.hasLeftOrigin
         machine = AnswerMachine(rules, redirects: request.terms?.redirects, resuming: offer)
+        self.request = request
     }
 
     /// Makes the attempt that follows `last`, which failed because of the network.
@@ -75,13 +75,24 @@ struct Attempt: ~Copyable {
         machine = last.machine.anew(resuming: offer)
     }
 
-    /// Replaces the request by another one, with which the attempt continues.
+    /// Begins with the request that the attempt has.
     ///
     /// - Parameter isKept: whether the answer is kept for another process, which may resume it.
-    mutating func replaceRequest(by request: Request, isKept: Bool) {
-        replaceUpload(by: request)
+    mutating func beginRequest(isKept: Bool) {
+        if upload != nil { replaceUpload(by: request) }
         offersIdentity = isKept && !request.decidesOnCoding
     }
+
+    /// Replaces the request by another one, with which the attempt continues.
+    mutating func replaceRequest(by request: consuming Request, isKept: Bool) {
+        if upload != nil { replaceUpload(by: request) } else { self.request = request }
+        offersIdentity = isKept && !self.request.decidesOnCoding
+    }
+
+    /// Whether a server is asked for the request: see ``Request/isForServer``.
+    var isForServer: Bool { request.isForServer }
+
+    mutating func lowercaseScheme() -> Bool { request.lowercaseScheme() }
 
     /// Whether a redirect of this load, or of the one that it resumes, has led to another origin: fields for the first
     /// origin alone are then left out.
@@ -215,7 +226,7 @@ extension Attempt {
     ) -> Step? {
         self.response = response
         guard let transaction else { return nil }
-        client.keepCookies(of: response, from: transaction.scope, to: request)
+        client.keepCookies(of: response, from: transaction.place, to: request)
         let head = AnswerHead(status: response.status, fields: judgedFields(of: response), length: response.length)
         let asked = asked(transaction, caching)
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
@@ -332,7 +343,7 @@ extension Attempt {
     mutating func noteSwitch(_ response: LocatedHead, _ owner: any LoadOwner, _ client: Client) {
         self.response = response
         guard let transaction else { return }
-        client.keepCookies(of: response, from: transaction.scope, to: request)
+        client.keepCookies(of: response, from: transaction.place, to: request)
         func accept(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> ProtectionSpace? {
             let (space, url) = (transaction.authorized?.space, transaction.place)
             return machine.switchProtocols(response.fields, authorized: space, url: url, memory: &memory)
@@ -347,10 +358,7 @@ extension Attempt {
 extension Attempt {
     /// Sets the next request to the given one, or to one that the upload needs.
     private mutating func replaceUpload(by request: Request) {
-        guard let upload else {
-            self.request = request
-            return
-        }
+        guard let upload else { return }
         let from = upload.creation.web
         if upload.machine.isCreating {
             upload.create(request, hasLeftOrigin: hasLeftOrigin)
@@ -659,7 +667,7 @@ extension Attempt {
                 security.mark(&fields, with: connection?.security?.shownIdentity)
                 return fields
             } hear: { [request, isAuthorizedAlone, settle = owner.cookieKeeper] response in
-                client.keepCookies(of: response, from: scope, to: request)
+                client.keepCookies(of: response, from: place, to: request)
                 settle?(response, scope, request)
                 if let answer, !isAuthorizedAlone {
                     client.authorizations.note(response.fields, for: place, in: answer.space)

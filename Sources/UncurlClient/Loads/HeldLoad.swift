@@ -291,6 +291,9 @@ struct Course {
 
     var isStarting: Bool { if case .starting = phase { true } else { false } }
 
+    /// Whether a question is open.
+    var isAsking: Bool { if case .asking = phase { true } else { false } }
+
     /// The source that delivers now; nil in other phases.
     var source: Source? { if case .loading(let source) = phase { source } else { nil } }
 

@@ -27,7 +27,7 @@ package final class Load: HeldLoad {
     ///   - offer: what an earlier load has left.
     ///   - isKept: whether the answer is kept for another process, which may resume it.
     package init(
-        _ request: Request,
+        _ request: consuming Request,
         of owner: any LoadOwner,
         in client: Client,
         resuming offer: ResumeOffer?,
@@ -35,8 +35,8 @@ package final class Load: HeldLoad {
         isKept: Bool
     ) {
         (self.owner, self.opensSocket, self.isKept) = (owner, opensSocket, isKept)
-        attempt = Attempt(request, client.settings.rules, resuming: offer)
         first = request.terms?.endpoint == nil ? nil : try? HTTPURL(mending: request.url)
+        attempt = Attempt(request, client.settings.rules, resuming: offer)
         super.init(client)
     }
 
@@ -89,12 +89,20 @@ package final class Load: HeldLoad {
 
     // MARK: The beginning
 
-    /// Begins with the request that the load was made with.
-    package func begin() { start(attempt.request) }
+    /// Begins with the request that the load has.
+    package func begin() {
+        attempt.beginRequest(isKept: isKept)
+        getContent()
+    }
 
-    /// Begins the first request of the load, or continues with another one: gets its content, and transacts.
-    package func start(_ request: Request) {
+    /// Continues with another request.
+    package func start(_ request: consuming Request) {
         attempt.replaceRequest(by: request, isKept: isKept)
+        getContent()
+    }
+
+    /// Gets the content of the attempt's request, and transacts.
+    private func getContent() {
         // The requests of a resumable upload differ in their URLs, by which a store finds cookies.
         if attempt.upload != nil { owner.hear(.changes(attempt.request)) }
         let isAsking = attempt.upload?.isAsking == true
@@ -140,8 +148,8 @@ package final class Load: HeldLoad {
             owner.hear(.changes(attempt.request))
             return getCookies { [self] in exchange() }
         }
-        guard attempt.request.isForServer else { return owner.loadLocally() }
-        if attempt.request.lowercaseScheme() { owner.hear(.changes(attempt.request)) }
+        guard attempt.isForServer else { return owner.loadLocally() }
+        if attempt.lowercaseScheme() { owner.hear(.changes(attempt.request)) }
         getCookies { [self] in find() }
     }
 
@@ -228,7 +236,7 @@ package final class Load: HeldLoad {
             owner.hear(.partIsUseless)
             drop(course.held)
             attempt.response = nil
-            start(attempt.request)
+            begin()
         case .send(let fields): exchange(fields)
         case .serveStored(let age, let refresh): serveStored(age, refresh, held)
         case .serveUpdated(let fresh): leave(held) { [self] in serve(updated: fresh) }
@@ -236,7 +244,7 @@ package final class Load: HeldLoad {
         case .answerGatewayTimeout: owner.serveGatewayTimeout()
         case .sendAgain:
             owner.hear(.sendsAgain)
-            leave(held) { [self] in start(attempt.request) }
+            leave(held) { [self] in begin() }
         }
     }
 
@@ -369,7 +377,9 @@ extension Load {
 
     /// Notes that the whole answer is there.
     package func finished() {
-        if !endBehindQuestion({ [owner] in owner.complete() }) { owner.complete() }
+        // Without a question there is nothing to keep for its answer: each request would pay an allocation.
+        guard course.isAsking else { return owner.complete() }
+        _ = endBehindQuestion { [owner] in owner.complete() }
     }
 
     /// Waits until the answer is given, and then runs `next` with the source as it was.

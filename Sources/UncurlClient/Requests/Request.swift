@@ -40,9 +40,16 @@ package struct Request: Sendable {
         hasLeftOrigin: Bool = false,
         terms: RequestTerms? = nil
     ) {
-        (self.method, self.url, self.fields, self.cacheMode) = (method, url, fields, cacheMode)
-        (self.idleLimit, self.document, self.handlesCookies) = (idleLimit, document, handlesCookies)
-        (self.sendsContentWithGET, self.hasLeftOrigin, self.terms) = (sendsContentWithGET, hasLeftOrigin, terms)
+        self.method = method
+        self.url = url
+        self.fields = fields
+        self.cacheMode = cacheMode
+        self.idleLimit = idleLimit
+        self.document = document
+        self.handlesCookies = handlesCookies
+        self.sendsContentWithGET = sendsContentWithGET
+        self.hasLeftOrigin = hasLeftOrigin
+        self.terms = terms
     }
 
     /// Whether the program has named the accepted codings. Then the content is not decoded.
@@ -59,7 +66,7 @@ package struct Request: Sendable {
     }
 
     private var hasUsualScheme: Bool {
-        url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8)
+        url.hasPrefix("http://") || url.hasPrefix("https://")
     }
 
     /// Puts the scheme in lower case. Returns whether it was not.

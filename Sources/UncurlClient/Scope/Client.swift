@@ -158,11 +158,11 @@ package final class Client {
 
     // MARK: What is kept of answers
 
-    func keepCookies(of response: LocatedHead, from scope: CookieScope, to request: Request) {
+    func keepCookies(of response: LocatedHead, from place: HTTPURL, to request: Request) {
         guard let cookies = settings.cookies, request.handlesCookies, response.fields.contains(.setCookie) else {
             return
         }
         let lines = response.fields.octets(of: "Set-Cookie")
-        cookies.store(setCookieLines: lines, from: scope, document: request.document)
+        cookies.store(setCookieLines: lines, from: CookieScope(place), document: request.document)
     }
 }

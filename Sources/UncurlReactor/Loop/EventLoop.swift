@@ -369,15 +369,21 @@ public final class EventLoop: @unchecked Sendable {
     private func lookForReadySockets() -> ReadySockets {
         let time = Instant.current()
         looks &+= 1
+        mark(&slots)
+        return .marked(time)
+    }
+
+    /// One access to the table for all sockets: each of the loop's variables is guarded at each access.
+    private func mark(_ slots: inout [Slot]) {
+        let look = looks
         guard let ready = poller.look(), ready < Poller.batch else {
-            for slot in slots.indices { slots[slot].look = looks }
-            return .marked(time)
+            for slot in slots.indices { slots[slot].look = look }
+            return
         }
         for index in 0..<ready {
             let slot = Int(poller.event(index).token.slot)
-            if slot < slots.count { slots[slot].look = looks }
+            if slot < slots.count { slots[slot].look = look }
         }
-        return .marked(time)
     }
 
     /// Releases all handlers: they refer to the loop and it to them.
