@@ -15,9 +15,22 @@ enum SourceTree {
         var name: String { String(path.split(separator: "/").last ?? "") }
         /// `Sources/<room>/…`
         var room: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
-        /// The words of the code.
-        var words: [Substring] { code.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
+        /// The words of the code. By octets, of which there are three million: characters take ten times as long.
+        var words: [Substring] { code.utf8.split { !SourceTree.isOfWord($0) }.map { Substring($0) } }
+        /// The long words that may be members': those after a dot, and those that are called.
+        var memberWords: [Substring] {
+            words.filter { word in
+                guard word.utf8.count >= 8, ("a"..."z").contains(word.unicodeScalars.first ?? "_") else { return false }
+                return code.utf8[..<word.startIndex].last == UInt8(ascii: ".")
+                    || code.utf8[word.endIndex...].first == UInt8(ascii: "(")
+            }
+        }
         var description: String { path }
+    }
+
+    private static func isOfWord(_ octet: UInt8) -> Bool {
+        octet >= 0x61 && octet <= 0x7A || octet >= 0x41 && octet <= 0x5A || octet >= 0x30 && octet <= 0x39
+            || octet == 0x5F || octet >= 0x80
     }
 
     /// The Swift files of all rooms, read once.

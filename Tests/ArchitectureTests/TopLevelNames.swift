@@ -25,7 +25,7 @@ struct TopLevelNames {
             )
         }
         self.uses = uses(\.words, owners)
-        memberUses = uses({ $0.code.matches(of: Self.use).compactMap { $0.output.1 ?? $0.output.2 } }, members)
+        memberUses = uses(\.memberWords, members)
     }
 
     /// The members of types in `files`, by their names, that only one declaration has. Names that Swift or Foundation
@@ -34,7 +34,10 @@ struct TopLevelNames {
         var counts: [Substring: Int] = [:]
         var owners: [Substring: String] = [:]
         for file in files {
-            for declaration in file.code.matches(of: member) {
+            // A line at a time: the engine would try each place in the file.
+            for declaration in file.code.utf8.split(separator: UInt8(ascii: "\n"))
+                .compactMap({ Substring($0).prefixMatch(of: member) })
+            {
                 let (_, indentation, marks, kind, name) = declaration.output
                 counts[name, default: 0] += 1
                 if indentation.count == 4, kind != "case", !marks.contains("private") { owners[name] = file.path }
@@ -47,8 +50,7 @@ struct TopLevelNames {
     }
 
     nonisolated(unsafe) private static let member =
-        /(?m)^( *)((?:@\w+(?:\([^)]*\))? +|[a-z]+(?:\(set\))? )*)(func|var|let|case) +(\w+)/
-    nonisolated(unsafe) private static let use = /\.([a-z]\w{7,})|\b([a-z]\w{7,})\(/
+        /( *)((?:@\w+(?:\([^)]*\))? +|[a-z]+(?:\(set\))? )*)(func|var|let|case) +(\w+)/
 
     /// The circles by the names of types alone.
     var circles: [[String]] { Self.circles(uses) }
@@ -98,8 +100,8 @@ struct TopLevelNames {
                     break
                 }
             }
-            for character in line {
-                if character == "{" { depth += 1 } else if character == "}" { depth -= 1 }
+            for octet in line.utf8 {
+                if octet == UInt8(ascii: "{") { depth += 1 } else if octet == UInt8(ascii: "}") { depth -= 1 }
             }
         }
         return names
