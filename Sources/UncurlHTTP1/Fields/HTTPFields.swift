@@ -61,9 +61,7 @@ public struct HTTPFields: Sendable {
 
     /// Calls `body` with each field, in their order.
     public func forEach(_ body: (_ name: String, _ value: String) -> Void) {
-        for index in 0..<count {
-            body(name(at: index), value(at: index))
-        }
+        for index in 0..<count { body(name(at: index), value(at: index)) }
     }
 
     /// The same fields in storage of their own, no larger than they need: for keeping what a parser has filled. Its
@@ -151,11 +149,8 @@ public struct HTTPFields: Sendable {
 
     private mutating func append(utf8 name: [UInt8], _ value: [UInt8]) throws(HTTP1Error) {
         try name.span.checkName()
-        var first = 0
-        var last = value.count
-        while first < last, ASCII.isBlank(value[first]) { first += 1 }
-        while last > first, ASCII.isBlank(value[last - 1]) { last -= 1 }
         try value.span.checkValue()
+        let trimmed = trimmedRange(value.span, 0..<value.count)
         // A block of 4 GiB of our own making: nothing a peer can reach, but nothing that may trap either.
         guard name.count <= UInt16.max, used + name.count + value.count < UInt32.max else {
             throw HTTP1Error(.limitExceeded(.headBytes), offset: UInt64(used), side: .local)
@@ -163,7 +158,7 @@ public struct HTTPFields: Sendable {
         let nameStart = used
         appendToBlock(name.span, 0..<name.count)
         let valueStart = used
-        appendToBlock(value.span, first..<last)
+        appendToBlock(value.span, trimmed)
         table.append(
             FieldEntry(
                 nameStart: nameStart,

@@ -37,7 +37,7 @@ public struct RequestHead: Sendable {
 
     /// Whether the method is this one, without making a String.
     public func hasMethod(_ method: StaticString) -> Bool {
-        RequestTarget.isMethod(storage.block.span, line.method, method)
+        storage.block.span.isMethod(line.method, method)
     }
 
     /// The header fields.
@@ -59,11 +59,9 @@ public struct RequestHead: Sendable {
     }
 
     private mutating func setLine(_ method: [UInt8], _ target: [UInt8]) {
-        line.methodStart = UInt32(truncatingIfNeeded: storage.used)
-        line.methodLength = UInt32(truncatingIfNeeded: method.count)
+        line.setMethod(storage.used, storage.used &+ method.count)
         storage.appendToBlock(method.span, 0..<method.count)
-        line.targetStart = UInt32(truncatingIfNeeded: storage.used)
-        line.targetLength = UInt32(truncatingIfNeeded: target.count)
+        line.setTarget(storage.used, storage.used &+ target.count)
         storage.appendToBlock(target.span, 0..<target.count)
     }
 }
@@ -147,8 +145,7 @@ public struct ResponseHead: Sendable {
     }
 
     private mutating func setReason(_ reason: [UInt8]) {
-        line.reasonStart = UInt32(truncatingIfNeeded: storage.used)
-        line.reasonLength = UInt32(truncatingIfNeeded: reason.count)
+        line.setReason(storage.used, storage.used &+ reason.count)
         storage.appendToBlock(reason.span, 0..<reason.count)
     }
 }

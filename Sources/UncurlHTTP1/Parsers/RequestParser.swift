@@ -31,16 +31,17 @@ public struct RequestParser: Sendable {
         _ input: Span<UInt8>,
         into head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
-        guard case .head = reader.state else { return try reader.readOn(input) }
-        return reader.heads.isInside ? try continueHead(input, &head) : try parseHead(input, &head)
+        guard reader.isInHead else { return try reader.readOn(input) }
+        if reader.isInsideHead, reader.takePartOfValue(input) { return ParseStep(input.count, .needsInput) }
+        return try parseHead(input, &head)
     }
 
     /// The connection ended. An empty line begins no request. Returns if that was between two requests.
     public mutating func finish() throws(HTTP1Error) {
         switch reader.state {
-        case .idle, .done, .tunnel: break
-        case .head where reader.heads.isBeforeRequest: break
-        case .head: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
+        case .idle, .head, .done, .tunnel: break
+        case .startLine where reader.startLine.isBeforeLine: break
+        case .startLine, .fields: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
         case .body: try reader.finishBody()
         case .failed: try reader.rethrow()
         }
@@ -50,9 +51,9 @@ public struct RequestParser: Sendable {
     /// between two requests (RFC 9112 §2.2) is of neither.
     public var isBetweenMessages: Bool {
         switch reader.state {
-        case .idle, .done: true
-        case .head: reader.heads.isBeforeRequest
-        case .body, .tunnel, .failed: false
+        case .idle, .head, .done: true
+        case .startLine: reader.startLine.isBeforeLine
+        case .fields, .body, .tunnel, .failed: false
         }
     }
 
@@ -68,49 +69,21 @@ public struct RequestParser: Sendable {
     /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
     public mutating func releaseStorage() {
         // The storage may hold a part of an empty line.
-        if isBetweenMessages, !reader.heads.isInside { reader.releaseStorage() }
+        if isBetweenMessages, !reader.isInsideHead { reader.releaseStorage() }
     }
 
     @inline(never)
-    private mutating func parseHead(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
+    private mutating func parseHead(_ input: Span<UInt8>, _ head: inout RequestHead) throws(HTTP1Error) -> ParseStep {
+        let isInside = reader.isInsideHead
         do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: false) else {
-                head.clear()
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: isInside) else {
+                if !isInside { head.clear() }
                 return ParseStep(input.count, .needsInput)
             }
             try accept(&head)
             return ParseStep(consumed, .head)
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
-            head.clear()
-            throw reader.fail(error)
-        }
-    }
-
-    /// Does the same inside a head that comes in parts. It is a function of its own because it is much shorter.
-    @inline(never)
-    private mutating func continueHead(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
-        reader.takePartOfValue(input) ? ParseStep(input.count, .needsInput) : try continueLines(input, &head)
-    }
-
-    @inline(never)
-    private mutating func continueLines(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
-        do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: true) else {
-                return ParseStep(input.count, .needsInput)
-            }
-            try accept(&head)
-            return ParseStep(consumed, .head)
-        } catch {
             head.clear()
             throw reader.fail(error)
         }
@@ -138,7 +111,7 @@ public struct RequestParser: Sendable {
     @inline(__always)
     private func checkTarget(_ head: inout RequestHead) throws(HTTP1Error) {
         let bytes = head.storage.block.span
-        guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
+        guard bytes.isTarget(head.targetRange, of: bytes, head.methodRange) else {
             throw HTTP1Error(.invalidTarget, offset: reader.offset)
         }
     }
@@ -152,10 +125,9 @@ public struct RequestParser: Sendable {
             return
         }
         guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: reader.offset) }
-        guard
-            host.value.isEmpty
-                || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
-        else { throw HTTP1Error(.invalidHost, offset: reader.offset) }
+        guard host.value.isEmpty || head.storage.block.span.isAuthority(host.value, needsPort: false) else {
+            throw HTTP1Error(.invalidHost, offset: reader.offset)
+        }
     }
 }
 
