@@ -49,12 +49,6 @@ public final class Connector {
         public init() {}
     }
 
-    private enum State {
-        case fresh(any ConnectorDelegate)
-        case running(any ConnectorDelegate)
-        case finished
-    }
-
     /// How long an address is left alone whose listener has a full backlog. Only unix sockets report that (EAGAIN,
     /// connect(2)); for TCP the kernel itself repeats its SYN.
     private static let backlogDelay = Duration.milliseconds(10)
@@ -65,7 +59,9 @@ public final class Connector {
     public let target: Target
     private let resolver: Resolver
     private let options: Options
-    private var state: State
+    /// Nil after the outcome, or ``cancel()``.
+    private var delegate: (any ConnectorDelegate)?
+    private var hasStarted = false
     private var race: ConnectRace
     private var lookup: Lookup?
     private var attempts: [ConnectAttempt] = []
@@ -95,13 +91,13 @@ public final class Connector {
         self.target = target
         self.options = options
         race = ConnectRace(options)
-        state = .fresh(delegate)
+        self.delegate = delegate
     }
 
     /// Begins to connect. A second call does nothing.
     public func start() {
-        guard case .fresh(let delegate) = state else { return }
-        state = .running(delegate)
+        guard !hasStarted, delegate != nil else { return }
+        hasStarted = true
         switch target {
         case .addresses(let addresses):
             let fitting = addresses.filter { options.localAddress.map(\.family) ?? $0.family == $0.family }
@@ -167,7 +163,7 @@ public final class Connector {
     }
 
     private func proceed() {
-        guard case .running = state else { return }
+        guard hasStarted, delegate != nil else { return }
         while true {
             switch race.next(now: loop.now) {
             case .attempt(let address): attempt(address)
@@ -195,7 +191,7 @@ public final class Connector {
     }
 
     private func attemptDone(_ attempt: ConnectAttempt) {
-        guard case .running(let delegate) = state else { return }
+        guard let delegate else { return }
         attempts.removeAll { $0 === attempt }
         do throws(Errno) {
             try attempt.finish()
@@ -239,13 +235,13 @@ public final class Connector {
     }
 
     private func reportFailure() {
-        guard case .running(let delegate) = state else { return }
+        guard let delegate else { return }
         finish()
         delegate.connector(self, didFail: ConnectError(attempts: failures, resolution: resolution))
     }
 
     private func finish() {
-        state = .finished
+        delegate = nil
         setTimer(nil)
         lookup?.cancel()
         lookup = nil

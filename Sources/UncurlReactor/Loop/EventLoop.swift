@@ -21,18 +21,10 @@ public final class EventLoop: @unchecked Sendable {
         var look: UInt32 = 0
     }
 
-    /// What a batch of messages knows about the sockets that are ready.
-    private enum ReadySockets {
-        /// No message is being delivered.
-        case unknown
-        /// No message of this batch has asked yet.
-        case notLookedFor
-        /// The ready sockets' slots have the number of the last look, which was made at this time.
-        case marked(Instant)
-    }
-
     /// The token of the mailbox; no table grows to that slot number.
     private static let mailboxToken = Token(slot: .max, generation: 0)
+    /// The most turns that a call waits for an idle turn. A busy turn takes a fraction of a millisecond.
+    private static let idlePatience = 4
     /// The clock is read again after that many events: otherwise the last event of a full batch would get a time up to
     /// half a millisecond old.
     private static let eventsPerStamp = 8
@@ -50,11 +42,15 @@ public final class EventLoop: @unchecked Sendable {
     private var unfinished: [Token] = []
     private var served: [Token] = []
     private var messages: [Mailbox.Message] = []
-    private var readySockets = ReadySockets.unknown
+    /// When the ready sockets' slots got the number of the last look: 0 if no message of this batch has asked yet, nil
+    /// while no message is being delivered.
+    private var lookedAt: Instant?
     private var looks: UInt32 = 0
     private var stopping = false
     private var alarm = Alarm()
-    private var idleCalls = IdleCalls()
+    private var idleCalls: [() -> Void] = []
+    /// How many turns the idle calls have waited.
+    private var idleTurns = 0
 
     /// The time of this turn: one clock read serves a batch. Loop thread only.
     public var now: Instant { turnTime }
@@ -187,11 +183,9 @@ public final class EventLoop: @unchecked Sendable {
     public func mayHaveNews(_ token: Token) -> Bool {
         let slot = Int(token.slot)
         guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
-        switch readySockets {
-        case .unknown: return true
-        case .marked(let time) where Instant.current().nanoseconds(since: time) < Self.lookLifetime: break
-        case .notLookedFor, .marked: readySockets = lookForReadySockets()
-        }
+        guard let lookedAt else { return true }
+        let time = Instant.current()
+        if time.nanoseconds(since: lookedAt) >= Self.lookLifetime { lookForReadySockets(at: time) }
         return slots[slot].look == looks
     }
 
@@ -237,7 +231,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Runs `call` once no socket has events, a few turns from now at the latest: for work that costs less when it is
     /// done together. Calls are made in order; those added meanwhile wait for the next time. Loop thread only.
-    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
+    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.append(call) }
 
     // MARK: Running
 
@@ -248,7 +242,7 @@ public final class EventLoop: @unchecked Sendable {
         mailbox.close()
         // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
         deliverMessages()
-        for call in idleCalls.take() { call() }
+        runIdleCalls()
         releaseEverything()
         #if DEBUG
         faults = nil
@@ -271,7 +265,16 @@ public final class EventLoop: @unchecked Sendable {
         let time = now
         if mailbox.isSignalled { deliverMessages() }
         fireTimers(until: time)
-        if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
+        guard !idleCalls.isEmpty else { return }
+        idleTurns += 1
+        if ready == 0 || idleTurns >= Self.idlePatience { runIdleCalls() }
+    }
+
+    /// Each call may add another for the next time.
+    private func runIdleCalls() {
+        let calls = idleCalls
+        (idleCalls, idleTurns) = ([], 0)
+        for call in calls { call() }
     }
 
     /// Fires the timers that have run out. `time` was read before the messages were taken, and the sockets are checked
@@ -353,31 +356,30 @@ public final class EventLoop: @unchecked Sendable {
     private func deliverMessages() {
         mailbox.drain(into: &messages)
         stamp()
-        readySockets = .notLookedFor
+        lookedAt = Instant(nanoseconds: 0)
         for message in messages {
             switch message {
             case .call(let call): call()
             case .job(let job): executor.run(job)
             }
         }
-        readySockets = .unknown
+        lookedAt = nil
         messages.removeAll(keepingCapacity: true)
     }
 
     /// Marks the sockets that are ready, and leaves them to the next turn: epoll reports them again. It reports the
     /// mailbox only once, but the mailbox itself knows whether it holds anything.
-    private func lookForReadySockets() -> ReadySockets {
-        let time = Instant.current()
+    private func lookForReadySockets(at time: Instant) {
+        lookedAt = time
         looks &+= 1
         guard let ready = poller.look(), ready < Poller.batch else {
             for slot in slots.indices { slots[slot].look = looks }
-            return .marked(time)
+            return
         }
         for index in 0..<ready {
             let slot = Int(poller.event(index).token.slot)
             if slot < slots.count { slots[slot].look = looks }
         }
-        return .marked(time)
     }
 
     /// Releases all handlers: they refer to the loop and it to them.
@@ -403,32 +405,6 @@ public final class EventLoop: @unchecked Sendable {
     private func grow() -> UInt32 {
         slots.append(Slot())
         return UInt32(slots.count - 1)
-    }
-}
-
-/// The calls that a loop makes once no socket is ready any more.
-struct IdleCalls {
-    /// The most turns that a call waits for an idle turn. A busy turn takes a fraction of a millisecond.
-    private static let patience = 4
-
-    private var calls: [() -> Void] = []
-    private var turns = 0
-
-    var isEmpty: Bool { calls.isEmpty }
-
-    mutating func add(_ call: @escaping () -> Void) { calls.append(call) }
-
-    /// Counts a turn. Returns true if the calls are due.
-    mutating func endTurn(events count: Int) -> Bool {
-        guard !calls.isEmpty else { return false }
-        turns += 1
-        return count == 0 || turns >= IdleCalls.patience
-    }
-
-    /// Removes and returns the calls. The caller makes them, and each may add another for the next time.
-    mutating func take() -> [() -> Void] {
-        defer { (calls, turns) = ([], 0) }
-        return calls
     }
 }
 
@@ -544,15 +520,10 @@ final class Mailbox: Sendable {
         case job(UnownedJob)
     }
 
-    private struct State {
-        var messages: [Message] = []
-        var closed = false
-    }
-
     let wakeup: OwnedFD
     /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
     private let thread = Atomic<UInt>(0)
-    private let state = Mutex(State())
+    private let state = Mutex<(messages: [Message], closed: Bool)>(([], false))
     private let signalled = Atomic(false)
 
     init() throws(Errno) {

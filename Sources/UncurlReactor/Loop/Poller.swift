@@ -40,14 +40,7 @@ internal import CUncurlLinux
     /// Waits for at most `milliseconds` (-1: no limit) and returns how many events there are for ``event(_:)``. A
     /// signal counts as no event: the turn then computes its timeout anew.
     func wait(milliseconds: CInt) throws(Errno) -> Int {
-        do throws(Errno) {
-            let count = try callingOnce(.epollWait) {
-                unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds)
-            }
-            return Int(count)
-        } catch .interrupted {
-            return 0
-        }
+        try eventCount { unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds) }
     }
 
     /// Returns how many events there are for ``event(_:)`` now; nil if that cannot be told.
@@ -58,11 +51,13 @@ internal import CUncurlLinux
 
     /// Waits as ``wait(milliseconds:)``, with a more precise clock, for at most `nanoseconds`.
     func wait(nanoseconds: Int64) throws(Errno) -> Int {
+        try eventCount { unsafe uncurl_epoll_wait_ns(epoll.number, events, CInt(Poller.batch), nanoseconds) }
+    }
+
+    @inline(__always)
+    private func eventCount(_ wait: () -> CInt) throws(Errno) -> Int {
         do throws(Errno) {
-            let count = try callingOnce(.epollWait) {
-                unsafe uncurl_epoll_wait_ns(epoll.number, events, CInt(Poller.batch), nanoseconds)
-            }
-            return Int(count)
+            return Int(try callingOnce(.epollWait, wait))
         } catch .interrupted {
             return 0
         }

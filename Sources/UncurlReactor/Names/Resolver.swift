@@ -1,5 +1,6 @@
 internal import CUncurlLinux
 internal import Synchronization
+internal import UncurlText
 
 /// Looks names up. One resolver serves any number of loops, from any thread.
 ///
@@ -379,13 +380,10 @@ extension Resolver {
     /// Reads a line: `address name alias … # comment`
     private static func address(of name: [UInt8], in line: ArraySlice<UInt8>) -> IPAddress? {
         let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-        guard let first = words.first, words.dropFirst().contains(where: { isEqual($0, name) }) else { return nil }
+        guard let first = words.first,
+            words.dropFirst().contains(where: { $0.lazy.map(\.lowercasedASCII).elementsEqual(name) })
+        else { return nil }
         return IPAddress(String(decoding: first, as: UTF8.self))
-    }
-
-    /// - Parameter name: in lower case.
-    private static func isEqual(_ word: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
-        word.elementsEqual(name) { byte, wanted in ((65...90).contains(byte) ? byte | 0x20 : byte) == wanted }
     }
 }
 
@@ -395,12 +393,7 @@ extension Resolver {
     static func systemAddresses(_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress] {
         var list: UnsafeMutablePointer<addrinfo>?
         var systemError: CInt = 0
-        let domain =
-            switch family {
-            case .v4: AF_INET
-            case .v6: AF_INET6
-            }
-        let code = unsafe uncurl_getaddrinfo(host, domain, &list, &systemError)
+        let code = unsafe uncurl_getaddrinfo(host, family == .v4 ? AF_INET : AF_INET6, &list, &systemError)
         defer { if let list = unsafe list { unsafe freeaddrinfo(list) } }
         guard code == 0 else { throw error(code, errno: Errno(code: systemError)) }
         var addresses: [IPAddress] = []

@@ -88,7 +88,7 @@ extension SocketAddress: CustomStringConvertible {
 
 // MARK: The kernel's form
 
-extension SocketAddress {
+extension SocketAddress.Family {
     var domain: CInt {
         switch self {
         case .v4: AF_INET
@@ -96,7 +96,9 @@ extension SocketAddress {
         case .unix: AF_UNIX
         }
     }
+}
 
+extension SocketAddress {
     func withKernelForm<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch self {
         case .v4(let address, let port):
@@ -120,20 +122,17 @@ extension SocketAddress {
             // A UnixName is never longer than the field.
             _ = unsafe uncurl_unix_address(&form, name.bytes, name.bytes.count)
             let length = unsafe uncurl_unix_length(&form, name.bytes.count)
-            return unsafe withUnsafePointer(to: &form) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
-            }
+            return unsafe SocketAddress.lend(&form, length, body)
         }
     }
 
     private static func lend<Form, Result>(
         _ form: inout Form,
+        _ length: socklen_t = socklen_t(MemoryLayout<Form>.size),
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         unsafe withUnsafePointer(to: &form) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<Form>.size))
-            }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
         }
     }
 

@@ -78,7 +78,7 @@ public struct DigestAuthentication: Sendable {
 
     mutating func note(information field: [UInt8]) {
         // The grammar is that of a challenge, without the scheme.
-        let information = ChallengeParser.parse(Array("digest ".utf8) + field).first
+        let information = AuthenticationChallenge.all(inLine: Array("digest ".utf8) + field).first
         guard let next = information?.octets(of: "nextnonce"), next != nonce else { return }
         nonce = next
         count = 0
@@ -125,7 +125,7 @@ public struct DigestAuthentication: Sendable {
         }
         // §3.4 with RFC 8187 §3.2.1, if the server is known to read it.
         if challenge.isUTF8, !credentials.user.utf8.allSatisfy({ $0 < 0x80 }) {
-            return Array("username*=UTF-8''\(Self.percentEncoded(credentials.user))".utf8)
+            return Self.extended("username*=UTF-8''", credentials.user)
         }
         return quoted("username", Array(credentials.user.utf8))
     }
@@ -159,17 +159,10 @@ public struct DigestAuthentication: Sendable {
     }
 
     /// RFC 8187 §3.2.1: attr-char stands for itself.
-    private static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + Hex.text([byte]).uppercased()
-            }
+    private static func extended(_ start: String, _ text: String) -> [UInt8] {
+        text.utf8.reduce(into: Array(start.utf8)) { result, byte in
+            if byte.isASCIIAlphanumeric { result.append(byte) } else { PercentCoding.append(byte, to: &result) }
         }
-        return result
     }
 }
 

@@ -197,10 +197,3 @@ extension URIReference {
         return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
     }
 }
-
-extension UInt8 {
-    /// The octet, with an upper-case ASCII letter in lower case.
-    var lowercasedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
-
-    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
-}

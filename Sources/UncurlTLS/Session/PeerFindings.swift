@@ -20,7 +20,7 @@ struct PeerFindings {
     /// The application protocol that the server chose though it was not offered.
     private(set) var strangeProtocol: String?
     /// The verified path, while the session waits for an OCSP response about its leaf.
-    var pathToStaple: CertificateStack?
+    var pathToStaple: [Certificate]?
     /// Whether the rules decide about a stapled response. False after the user has accepted the server despite them.
     private var rulesCount = true
 

@@ -74,7 +74,9 @@ internal import CUncurlOpenSSL
     /// request's head, and for as much of an upload as a connection sends in a turn or two.
     private static let delayedLimit = 256 * 1024
     /// The peer's first bytes, which are needed if the handshake fails.
-    private var firstBytes = FirstBytes()
+    private var firstBytes: [UInt8] = []
+    /// How many of them are kept: enough for "HTTP/1.1".
+    private static let firstByteCount = 8
     /// The number of bytes written to answer the peer since its last byte of data.
     private var answers = 0
 
@@ -155,7 +157,9 @@ internal import CUncurlOpenSSL
         case .failed(let error): throw error
         }
         if let client, let question = prepareOffer(client) { return question }
-        firstBytes.note(input, from: offset)
+        for index in offset..<min(input.count, offset + Self.firstByteCount - firstBytes.count) {
+            firstBytes.append(input[index])
+        }
         let code = feed(input, &offset) { unsafe uncurl_handshake(ssl) }
         switch code {
         case SSL_ERROR_NONE:
@@ -268,7 +272,7 @@ internal import CUncurlOpenSSL
     public func inputEnded() -> TLSError? {
         switch state {
         case .handshaking:
-            let error = firstBytes.complaint ?? .closedInHandshake
+            let error = complaint ?? .closedInHandshake
             state = .failed(error)
             return error
         case .open: return .truncated
@@ -343,7 +347,14 @@ internal import CUncurlOpenSSL
         if let identityFailure { return identityFailure }
         if let name = findings.strangeProtocol { return .unexpectedApplicationProtocol(name) }
         let error = TLSError.of(entry, code)
-        return error == .plainHTTP ? error : firstBytes.complaint ?? error
+        return error == .plainHTTP ? error : complaint ?? error
+    }
+
+    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
+    /// §5.1), or sent nothing.
+    private var complaint: TLSError? {
+        guard let first = firstBytes.first, !(20...23).contains(first) else { return nil }
+        return firstBytes.starts(with: Array("HTTP/".utf8)) ? .plainHTTP : .notTLS(firstBytes: firstBytes)
     }
 }
 
@@ -359,34 +370,6 @@ extension TLSSession {
             let name = unsafe String(decoding: answer.dropFirst(3), as: UTF8.self)
             unsafe TLSSession.of(ssl)?.findings.note(strangeProtocol: name)
         }
-    }
-}
-
-/// The first bytes of a peer. If they are not TLS, they show which protocol it uses.
-struct FirstBytes {
-    private var bytes: UInt64 = 0
-    private var count = 0
-
-    /// The number of bytes that is kept, enough for "HTTP/1.1".
-    private static let size = 8
-
-    mutating func note(_ input: Span<UInt8>, from offset: Int) {
-        var offset = offset
-        while count < FirstBytes.size, offset < input.count {
-            bytes |= UInt64(input[offset]) << (8 * UInt64(count))
-            count += 1
-            offset += 1
-        }
-    }
-
-    private var array: [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: bytes >> (8 * UInt64($0))) } }
-
-    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
-    /// §5.1), or sent nothing.
-    var complaint: TLSError? {
-        let array = array
-        guard let first = array.first, !(20...23).contains(first) else { return nil }
-        return array.starts(with: Array("HTTP/".utf8)) ? .plainHTTP : .notTLS(firstBytes: array)
     }
 }
 
@@ -640,9 +623,8 @@ extension TLSSession {
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?) {
         if let client { return unsafe examine(leaf, others, client) }
         guard let server else { return }
-        let verdict = unsafe PeerVerifier.verify(
-            leaf: leaf,
-            sent: CertificateStack(copying: others),
+        let verdict = unsafe PeerVerifier.verifyPath(
+            TLSSession.certificates(leaf, others),
             name: nil,
             anchors: server.clientAnchors,
             policy: TLSServerContext.clientPolicy
@@ -653,6 +635,7 @@ extension TLSSession {
     /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
+        let sent = unsafe TLSSession.certificates(leaf, others)
         let verdict: Result<VerifiedChain, TLSTrustFailure>
         if configuration.verifiesServers {
             let store = client.context.trust
@@ -661,9 +644,8 @@ extension TLSSession {
                 return
             }
             findings.anchors = anchors
-            verdict = unsafe PeerVerifier.verify(
-                leaf: leaf,
-                sent: CertificateStack(copying: others),
+            verdict = PeerVerifier.verifyPath(
+                sent,
                 name: client.name,
                 anchors: anchors,
                 policy: configuration.policy
@@ -674,15 +656,15 @@ extension TLSSession {
             }
         } else {
             // Anyone can send an authority's certificate along, but only the authority can have signed with its key.
-            let linked = unsafe PeerVerifier.linked(TLSSession.certificates(leaf, others))
+            let linked = PeerVerifier.linked(sent)
             verdict = Pin.failure(configuration.policy.pins, linked).map { .failure($0) } ?? .success(linked)
         }
         guard configuration.asksAboutTrust else { return findings.conclude(verdict.mapError(TLSError.untrusted)) }
-        let question = unsafe PeerTrust(
+        let question = PeerTrust(
             name: client.name,
-            sent: TLSSession.certificates(leaf, others),
+            sent: sent,
             verdict: verdict,
-            presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+            presented: VerifiedChain(sent),
             stapledResponse: stapledResponse
         )
         findings.ask(question)
@@ -691,14 +673,7 @@ extension TLSSession {
 
     /// Returns the certificates, the leaf first and once. OpenSSL puts it at the start of the chain that it passes on.
     private static func certificates(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [Certificate] {
-        var chain = unsafe [Certificate(retaining: leaf)]
-        let stack = unsafe CertificateStack(copying: others)
-        for index in 0..<stack.count {
-            if let one = unsafe stack[index], unsafe X509_cmp(one, leaf) != 0 {
-                unsafe chain.append(Certificate(retaining: one))
-            }
-        }
-        return chain
+        unsafe [Certificate(retaining: leaf)] + [Certificate](others).filter { unsafe X509_cmp($0.pointer, leaf) != 0 }
     }
 
     /// Checks the stapled response. OpenSSL calls it when the server's first flight is complete, with such a response
@@ -749,7 +724,7 @@ extension TLSSession {
     private var chain: VerifiedChain? {
         if client != nil { return findings.chain ?? offer.offered?.provenance.chain }
         guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
-        return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
+        return unsafe VerifiedChain(TLSSession.certificates(leaf, SSL_get_peer_cert_chain(ssl)))
     }
 }
 

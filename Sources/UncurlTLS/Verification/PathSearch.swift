@@ -14,8 +14,8 @@ internal import CUncurlOpenSSL
     /// Keys below 112 bits of strength and SHA-1 signatures are refused, whatever the distribution compiled in.
     static let securityLevel: CInt = 2
 
-    let leaf: OpaquePointer
-    let sent: CertificateStack
+    /// What the peer sent, its own certificate first.
+    let sent: [Certificate]
     let name: ServerName?
     let anchors: TrustAnchors
     let policy: VerificationPolicy
@@ -27,7 +27,7 @@ internal import CUncurlOpenSSL
     private typealias Selection = UInt64
 
     /// Returns the path, or the first failure: a later one ("issuer not known") only tells that the search continued.
-    mutating func run() -> Result<CertificateStack, TLSTrustFailure> {
+    mutating func run() -> Result<[Certificate], TLSTrustFailure> {
         var likely: [Selection] = [0]
         var unlikely: [Selection] = []
         var known: Set<Selection> = [0]
@@ -46,44 +46,37 @@ internal import CUncurlOpenSSL
     }
 
     /// A path, as far as it was built, and what is wrong with it.
-    private typealias Attempt = (path: CertificateStack, failure: TLSTrustFailure?)
+    private typealias Attempt = (path: [Certificate], failure: TLSTrustFailure?)
 
     private static let outOfMemory = TLSTrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM)
 
     private func attempt(without left: Selection) -> Attempt {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        guard let context = unsafe X509_STORE_CTX_new() else { return (CertificateStack(), Self.outOfMemory) }
+        guard let context = unsafe X509_STORE_CTX_new() else { return ([], Self.outOfMemory) }
         defer { unsafe X509_STORE_CTX_free(context) }
-        let untrusted = left == 0 ? sent : remaining(left)
-        guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted.handle) == 1,
-            unsafe configure(context)
-        else { return (CertificateStack(), Self.outOfMemory) }
-        guard unsafe X509_verify_cert(context) == 1 else {
-            let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
-            return unsafe (CertificateStack(copying: X509_STORE_CTX_get0_chain(context)), failure)
+        let untrusted = sent.enumerated().filter { $0.offset >= Selection.bitWidth || left & (1 << $0.offset) == 0 }
+        return unsafe untrusted.map(\.element).withStack { untrusted in
+            guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted) == 1, unsafe configure(context)
+            else { return ([], Self.outOfMemory) }
+            guard unsafe X509_verify_cert(context) == 1 else {
+                let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
+                return unsafe ([Certificate](X509_STORE_CTX_get0_chain(context)), failure)
+            }
+            let path = unsafe [Certificate](X509_STORE_CTX_get0_chain(context))
+            return (path, path.ruleFailure(maximumDepth: depth, isStrict: policy.isStrict))
         }
-        let path = unsafe CertificateStack(adopting: X509_STORE_CTX_get1_chain(context))
-        return (path, path.ruleFailure(maximumDepth: depth, isStrict: policy.isStrict))
     }
+
+    private var leaf: OpaquePointer? { unsafe sent.first?.pointer }
 
     private var depth: Int { min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound) }
-
-    private func remaining(_ left: Selection) -> CertificateStack {
-        let rest = CertificateStack()
-        for index in 0..<sent.count where index >= Selection.bitWidth || left & (1 << index) == 0 {
-            unsafe rest.append(sent[index])
-        }
-        return rest
-    }
 
     private func configure(_ context: OpaquePointer) -> Bool {
         guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         // OpenSSL counts self-issued certificates, which do not count (RFC 5280 §6.1.4 (l)): `ruleFailure` counts anew.
-        let selfIssued = (0..<sent.count).count { index in
-            unsafe sent[index].map { unsafe CertificateStack.isSelfIssued($0) } ?? false
-        }
+        let selfIssued = sent.count { unsafe $0.pointer.map { unsafe [Certificate].isSelfIssued($0) } ?? false }
         unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(clamping: min(depth + selfIssued, Self.depths.upperBound)))
         var flags: UInt = 0
         if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
@@ -119,7 +112,7 @@ internal import CUncurlOpenSSL
     /// are the one that failed, and those above it that may have caused the fault; the others are those below it,
     /// without which the path would not have led there.
     private func suspects(
-        _ path: CertificateStack,
+        _ path: [Certificate],
         _ failure: TLSTrustFailure
     ) -> (likely: [Selection], unlikely: [Selection]) {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
@@ -128,8 +121,8 @@ internal import CUncurlOpenSSL
         let start = max(failure.depth, 1)
         let above = (start..<max(path.count, start)).prefix(isAboutIssuers ? .max : 1)
         return (
-            above.compactMap { unsafe selection(path[$0]) },
-            (1..<start).reversed().compactMap { unsafe selection(path[$0]) }
+            above.compactMap { unsafe selection(path[$0].pointer) },
+            (1..<start).reversed().compactMap { unsafe selection(path[$0].pointer) }
         )
     }
 
@@ -137,7 +130,8 @@ internal import CUncurlOpenSSL
     private func selection(_ certificate: OpaquePointer?) -> Selection? {
         guard let certificate = unsafe certificate, unsafe X509_cmp(certificate, leaf) != 0 else { return nil }
         var found: Selection = 0
-        for index in 0..<min(sent.count, Selection.bitWidth) where unsafe X509_cmp(sent[index], certificate) == 0 {
+        for index in 0..<min(sent.count, Selection.bitWidth)
+        where unsafe X509_cmp(sent[index].pointer, certificate) == 0 {
             found |= 1 << index
         }
         return found == 0 ? nil : found
