@@ -25,7 +25,7 @@ struct WalkTests {
     /// From a loader to the server and back.
     private static let exchange = [
         "UncurlHTTP1": """
-        BodyDecoder BodyFraming FieldLineParser HTTPFields HeadReader MessageHead MessageSerializer
+        BodyDecoder BodyFraming FieldLineParser HTTPFields MessageHead MessageReader MessageSerializer
         ResponseParser Scanners
         """,
         "UncurlEngine": """
@@ -180,7 +180,7 @@ struct WalkTests {
             ceiling: 26,
             [
                 "UncurlHTTP1": """
-                BodyDecoder BodyFraming FieldLineParser HeadReader MessageHead ResponseParser Scanners
+                BodyDecoder BodyFraming FieldLineParser MessageHead MessageReader ResponseParser Scanners
                 """,
                 "UncurlEngine": """
                 Connection ConnectionMachine ConnectionPool ConnectionSending Engine Exchange ExchangeReport

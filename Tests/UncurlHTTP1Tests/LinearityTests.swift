@@ -9,23 +9,21 @@ import Testing
         let input = octets(
             "HTTP/1.1 200 OK\r\n" + String(repeating: "Name: value\r\n", count: 200) + "Content-Length: 0\r\n\r\n"
         )
-        var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
+        func reader() -> MessageReader<StatusLineParser> {
+            MessageReader(.head, ParserLimits(), [])
+        }
+        var parts = reader()
         var fields = HTTPFields()
-        var line = StatusLine()
-        var offset: UInt64 = 0
+        var line = StartLine()
         for index in 0..<input.count {
             let piece = input.span.extracting(index..<(index + 1))
-            let consumed =
-                try reader.isInside
-                ? reader.readOn(piece, &fields, &line, ParserLimits(), [], offset)
-                : reader.read(piece, &fields, &line, ParserLimits(), [], offset)
-            offset += 1
+            let consumed = try parts.readHead(piece, &fields, &line, isInside: parts.isInsideHead)
             #expect(consumed == (index == input.count - 1 ? 1 : nil))
-            #expect(reader.kept.block.count <= max(1024, 2 * (index + 1)))
+            #expect(parts.kept.block.count <= max(1024, 2 * (index + 1)))
         }
         #expect(fields.count == 201)
-        var whole = HeadReader<StatusLineParser>(emptyLine: StatusLine())
-        #expect(try whole.read(input.span, &fields, &line, ParserLimits(), [], 0) == input.count)
+        var whole = reader()
+        #expect(try whole.readHead(input.span, &fields, &line, isInside: false) == input.count)
         #expect(whole.kept.block.isEmpty)
     }
 

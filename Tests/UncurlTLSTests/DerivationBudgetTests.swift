@@ -35,7 +35,7 @@ struct DerivationBudgetTests {
                 + ["-out", folder.path("key.der")] + options
         )
         try #require(written == 0)
-        return try FileBytes.read(folder.path("key.der"))
+        return try readFile(folder.path("key.der"))
     }
 
     /// A PKCS #12 file with the password "secret".
@@ -46,7 +46,7 @@ struct DerivationBudgetTests {
                 + ["-out", folder.path("file.p12")] + options
         )
         try #require(written == 0)
-        return try FileBytes.read(folder.path("file.p12"))
+        return try readFile(folder.path("file.p12"))
     }
 
     /// Two parts of 65,536 iterations: the certificates, and the key.
@@ -109,7 +109,7 @@ struct DerivationBudgetTests {
             "-out", folder.path("outer"),
         ])
         try #require(encrypted == 0)
-        let block = try text(FileBytes.read(folder.path("outer")))
+        let block = try text(readFile(folder.path("outer")))
         let header = "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,\(vector)\n\n"
         let twice = block.replacing("-----\n", with: header, maxReplacements: 1)
         #expect(throws: Self.refusal) { try open(twice) }

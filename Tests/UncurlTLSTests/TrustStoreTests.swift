@@ -213,7 +213,7 @@ struct TrustStoreTests {
 
     @Test(
         "this system's roots are found",
-        .enabled(if: TrustLoader.Surroundings().files.contains { FileBytes.state($0) != nil })
+        .enabled(if: TrustLoader.Surroundings().files.contains { fileState($0) != nil })
     )
     func thisSystem() throws {
         #expect(try TrustStore(.system, surroundings: .init()).load().get().count > 50)

@@ -126,25 +126,12 @@ public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
         case .unsupportedVersion: 505
         case .unsupportedTransferCoding: 501
         case .limitExceeded(let limit): limit.responseStatus
-        case .bareLineFeed, .bareCarriageReturn, .invalidStatusLine, .invalidStatusCode, .invalidReason, .invalidMethod,
-            .invalidTarget, .invalidRequestLine, .tlsAlert, .whitespaceBeforeFirstField, .emptyFieldName, .missingColon,
-            .whitespaceBeforeColon, .invalidFieldName, .invalidFieldValue, .obsoleteLineFolding, .invalidContentLength,
-            .differingContentLengths, .repeatedContentLength, .contentLengthWithTransferEncoding,
-            .invalidTransferEncoding, .chunkedNotFinal, .chunkedRepeated, .transferEncodingInHTTP10,
-            .framingForbiddenByStatus, .missingHost, .repeatedHost, .invalidHost, .invalidChunkSize, .chunkSizeOverflow,
-            .invalidChunkExtension, .missingChunkDataEnd, .forbiddenTrailer, .unexpectedUpgrade, .truncatedHead,
-            .truncatedBody:
-            400
+        default: 400
         }
     }
 
     public var description: String {
-        let fault =
-            switch side {
-            case .remote: "received"
-            case .local: "refused to send"
-            }
-        return "\(fault): \(kind.summary) (octet \(offset))"
+        "\(side == .remote ? "received" : "refused to send"): \(kind.summary) (octet \(offset))"
     }
 }
 

@@ -49,9 +49,7 @@ public struct ParserLimits: Sendable, Hashable {
             case .methodBytes: 501
             case .targetBytes: 414
             case .bodyBytes: 413
-            case .chunkLineBytes, .chunkExtensionBytes, .totalChunkExtensionBytes, .informationalCount,
-                .informationalBytes:
-                400
+            default: 400
             }
         }
     }

@@ -83,7 +83,5 @@ func isValue(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) ->
 /// The range without the blanks at its ends.
 func trimmedRange(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
     let start = bytes.endOfBlanks(range.lowerBound, range.upperBound)
-    var end = range.upperBound
-    while end > start, ASCII.isBlank(bytes.byte(end - 1)) { end -= 1 }
-    return start..<end
+    return start..<bytes.trimmedEnd(start, range.upperBound)
 }

@@ -61,9 +61,7 @@ public struct HTTPFields: Sendable {
 
     /// Calls `body` with each field, in their order.
     public func forEach(_ body: (_ name: String, _ value: String) -> Void) {
-        for index in 0..<count {
-            body(name(at: index), value(at: index))
-        }
+        for index in 0..<count { body(name(at: index), value(at: index)) }
     }
 
     /// The same fields in storage of their own, no larger than they need: for keeping what a parser has filled. Its
@@ -78,6 +76,13 @@ public struct HTTPFields: Sendable {
 
     /// The octets of the first value of a known field, as a range of `block`. No allocation.
     public func first(_ known: KnownField) -> Range<Int>? { table.first(known)?.value }
+
+    /// The octets of a known field's value. Nil without one, and if its lines differ.
+    package func agreed(_ known: KnownField) -> ArraySlice<UInt8>? {
+        guard let first = first(known).map({ block[$0] }) else { return nil }
+        return (0..<count).allSatisfy { self.known(at: $0) != known || block[valueRange(at: $0)] == first }
+            ? first : nil
+    }
 
     /// Whether there is such a field. No comparison of names.
     public func contains(_ known: KnownField) -> Bool { table.first(known) != nil }
@@ -151,11 +156,8 @@ public struct HTTPFields: Sendable {
 
     private mutating func append(utf8 name: [UInt8], _ value: [UInt8]) throws(HTTP1Error) {
         try name.span.checkName()
-        var first = 0
-        var last = value.count
-        while first < last, ASCII.isBlank(value[first]) { first += 1 }
-        while last > first, ASCII.isBlank(value[last - 1]) { last -= 1 }
         try value.span.checkValue()
+        let trimmed = trimmedRange(value.span, 0..<value.count)
         // A block of 4 GiB of our own making: nothing a peer can reach, but nothing that may trap either.
         guard name.count <= UInt16.max, used + name.count + value.count < UInt32.max else {
             throw HTTP1Error(.limitExceeded(.headBytes), offset: UInt64(used), side: .local)
@@ -163,7 +165,7 @@ public struct HTTPFields: Sendable {
         let nameStart = used
         appendToBlock(name.span, 0..<name.count)
         let valueStart = used
-        appendToBlock(value.span, first..<last)
+        appendToBlock(value.span, trimmed)
         table.append(
             FieldEntry(
                 nameStart: nameStart,
@@ -250,14 +252,7 @@ public struct HTTPFields: Sendable {
     }
 
     func matches(_ index: Int, _ name: String) -> Bool {
-        let range = table[index].name
-        guard range.count == name.utf8.count else { return false }
-        var position = range.lowerBound
-        for octet in name.utf8 {
-            guard ASCII.lowercased(octet) == ASCII.lowercased(block[position]) else { return false }
-            position += 1
-        }
-        return true
+        equalIgnoringCase(block.span, table[index].name, name.utf8)
     }
 }
 
@@ -312,14 +307,9 @@ extension KnownField {
 }
 
 /// Whether the octets of a range are `name`, letters of either case being equal.
-func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8]) -> Bool {
-    guard range.count == name.count else { return false }
-    for index in 0..<name.count {
-        guard ASCII.lowercased(bytes.byte(range.lowerBound &+ index)) == ASCII.lowercased(name[index]) else {
-            return false
-        }
-    }
-    return true
+func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: some Collection<UInt8>) -> Bool {
+    range.count == name.count
+        && zip(range, name).allSatisfy { ASCII.lowercased(bytes.byte($0)) == ASCII.lowercased($1) }
 }
 
 extension String {

@@ -3,17 +3,11 @@
 extension Span<UInt8> {
     func checkName() throws(HTTP1Error) {
         guard count > 0 else { throw HTTP1Error(.emptyFieldName, offset: 0, side: .local) }
-        let end = endOfToken(0, count)
-        guard end == count else {
-            throw HTTP1Error(.invalidFieldName(byte: self[end]), offset: UInt64(end), side: .local)
-        }
+        try refuse(from: endOfToken(0, count)) { .invalidFieldName(byte: $0) }
     }
 
     func checkValue() throws(HTTP1Error) {
-        let end = endOfValue(0, count)
-        guard end == count else {
-            throw HTTP1Error(.invalidFieldValue(byte: self[end]), offset: UInt64(end), side: .local)
-        }
+        try refuse(from: endOfValue(0, count)) { .invalidFieldValue(byte: $0) }
     }
 
     func checkMethod() throws(HTTP1Error) {
@@ -24,17 +18,19 @@ extension Span<UInt8> {
     }
 
     func checkReason() throws(HTTP1Error) {
-        let end = endOfValue(0, count)
-        guard end == count else {
-            throw HTTP1Error(.invalidReason(byte: self[end]), offset: UInt64(end), side: .local)
-        }
+        try refuse(from: endOfValue(0, count)) { .invalidReason(byte: $0) }
     }
 
     func checkTarget(of method: Span<UInt8>) throws(HTTP1Error) {
         let end = endOfTarget(0, count)
         guard end == count else { throw HTTP1Error(.invalidTarget, offset: UInt64(end), side: .local) }
-        guard RequestTarget.isValid(self, 0..<count, method, 0..<method.count) else {
+        guard isTarget(0..<count, of: method, 0..<method.count) else {
             throw HTTP1Error(.invalidTarget, offset: 0, side: .local)
         }
+    }
+
+    @inline(__always)
+    private func refuse(from end: Int, _ fault: (UInt8) -> HTTP1Error.Kind) throws(HTTP1Error) {
+        if end < count { throw HTTP1Error(fault(self[end]), offset: UInt64(end), side: .local) }
     }
 }

@@ -17,8 +17,6 @@ struct BodyDecoder: Sendable {
     private var total: UInt64 = 0
     private var chunks: ChunkedDecoder
 
-    typealias Output = ChunkedDecoder.Output
-
     init(_ limits: ParserLimits) {
         state = .length
         chunks = ChunkedDecoder(limits)
@@ -70,19 +68,19 @@ struct BodyDecoder: Sendable {
         _ limits: ParserLimits,
         _ trailers: inout HTTPFields,
         _ offset: UInt64
-    ) throws(HTTP1Error) -> Output {
+    ) throws(HTTP1Error) -> ParseEvent {
         switch state {
         case .length:
             // All of it goes through `takeData`.
             return .needsInput
         case .chunked:
-            let output: Output
+            let event: ParseEvent
             do throws(HTTP1Error) {
-                output = try chunks.decode(input, &position, limits)
+                event = try chunks.decode(input, &position, limits)
             } catch {
                 throw error.moved(by: offset)
             }
-            guard case .end = output else { return output }
+            guard event == .end else { return event }
             trailers.removeAll(keepingCapacity: true)
             state = .trailers(FieldLineParser(at: 0))
             return try takeTrailers(input, &position, limits, &trailers, offset)
@@ -99,14 +97,14 @@ struct BodyDecoder: Sendable {
         _ position: inout Int,
         _ limits: ParserLimits,
         _ offset: UInt64
-    ) throws(HTTP1Error) -> Output {
+    ) throws(HTTP1Error) -> ParseEvent {
         guard input.count > 0 else { return .needsInput }
         // What the limit still allows is delivered; the error comes with the next octet, whole or cut.
         let allowed = Int(min(UInt64(input.count), limits.bodyBytes &- total))
         guard allowed > 0 else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
         total &+= UInt64(allowed)
         position = allowed
-        return .data(0..<allowed)
+        return .body(0..<allowed)
     }
 
     /// Trailers follow the grammar of fields (RFC 9112 §7.1.2), without leniency and with a limit of their own. They
@@ -118,7 +116,7 @@ struct BodyDecoder: Sendable {
         _ limits: ParserLimits,
         _ trailers: inout HTTPFields,
         _ offset: UInt64
-    ) throws(HTTP1Error) -> Output {
+    ) throws(HTTP1Error) -> ParseEvent {
         guard case .trailers(var lines) = state else { return .end }
         let limit = Int(limits.trailerBytes)
         if trailers.used == 0, limit >= 2, input.count >= position &+ 2, input.pair(position) == 0x0A0D {

@@ -26,12 +26,6 @@ struct ChunkedDecoder: Sendable {
         case done
     }
 
-    enum Output {
-        case needsInput
-        case data(Range<Int>)
-        case end
-    }
-
     private var place = Place.start
     /// The size as far as read; in `.data`, the octets of the chunk still to come.
     private var size: UInt64 = 0
@@ -77,8 +71,8 @@ struct ChunkedDecoder: Sendable {
         _ bytes: Span<UInt8>,
         _ position: inout Int,
         _ limits: ParserLimits
-    ) throws(HTTP1Error) -> Output {
-        if let output = takeWholeChunk(bytes, &position) { return output }
+    ) throws(HTTP1Error) -> ParseEvent {
+        if let event = takeWholeChunk(bytes, &position) { return event }
         return try decodeSlowly(bytes, &position, limits)
     }
 
@@ -96,7 +90,7 @@ struct ChunkedDecoder: Sendable {
     private mutating func takeWholeChunk(
         _ bytes: Span<UInt8>,
         _ position: inout Int
-    ) -> Output? {
+    ) -> ParseEvent? {
         let count = bytes.count
         var start = position
         if place == .start {
@@ -114,7 +108,7 @@ struct ChunkedDecoder: Sendable {
             if value &+ 2 <= UInt64(available), bytes.pair(start &+ Int(value)) == 0x0A0D {
                 let end = start &+ Int(value)
                 position = end &+ 2
-                return .data(start..<end)
+                return .body(start..<end)
             }
             size = value
         } else if place != .data {
@@ -125,7 +119,7 @@ struct ChunkedDecoder: Sendable {
 
     /// What is here of the data that begins or goes on at `start`.
     @inline(never)
-    private mutating func takeData(_ bytes: Span<UInt8>, _ position: inout Int, _ start: Int) -> Output {
+    private mutating func takeData(_ bytes: Span<UInt8>, _ position: inout Int, _ start: Int) -> ParseEvent {
         let available = bytes.count &- start
         let length = Int(min(size, UInt64(available)))
         size &-= UInt64(length)
@@ -138,7 +132,7 @@ struct ChunkedDecoder: Sendable {
         } else {
             place = .dataReturn
         }
-        return length > 0 ? .data(start..<(start &+ length)) : .needsInput
+        return length > 0 ? .body(start..<(start &+ length)) : .needsInput
     }
 
     @inline(never)
@@ -146,11 +140,11 @@ struct ChunkedDecoder: Sendable {
         _ bytes: Span<UInt8>,
         _ position: inout Int,
         _ limits: ParserLimits
-    ) throws(HTTP1Error) -> Output {
+    ) throws(HTTP1Error) -> ParseEvent {
         while position < bytes.count {
             switch place {
             case .data, .start:
-                if let output = takeWholeChunk(bytes, &position) { return output }
+                if let event = takeWholeChunk(bytes, &position) { return event }
             case .done: return .end
             case .size, .chunkExtension, .sizeLineFeed, .dataReturn, .dataLineFeed: break
             }

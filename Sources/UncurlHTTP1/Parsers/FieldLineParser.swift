@@ -46,11 +46,8 @@ struct FieldLineParser: Sendable {
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
-        switch takeLinesHere(bytes, &table, limits) {
-        case .complete: return true
-        case .incomplete: return false
-        case .unusual: return try advanceSlowly(bytes, &table, limits, leniency)
-        }
+        if let isComplete = takeLinesHere(bytes, &table, limits) { return isComplete }
+        return try advanceSlowly(bytes, &table, limits, leniency)
     }
 
     /// Looks for the end of a value in octets that go on where the last ones ended, and that `advance` will be given
@@ -66,32 +63,26 @@ struct FieldLineParser: Sendable {
         return length == part.count && position &- lineStart <= Int(limits.fieldLineBytes)
     }
 
-    private enum Progress {
-        /// The empty line was read.
-        case complete
-        /// All octets were taken, and `place` says where in a line they end.
-        case incomplete
-        /// At `position` comes something for `step`.
-        case unusual
-    }
-
     /// Common lines: a token, ":", blanks, a value, CRLF, all within the limits. The first may have begun before, the
     /// last may go on later. Stops at anything else, with the state as it is at the start of that line.
+    ///
+    /// - Returns: true if the empty line was read; false if all octets were taken, and `place` says where in a line
+    ///   they end; nil if at `position` comes something for `step`.
     @inline(__always)
     private mutating func takeLinesHere(
         _ bytes: Span<UInt8>,
         _ table: inout FieldTable,
         _ limits: ParserLimits
-    ) -> Progress {
+    ) -> Bool? {
         var isInValue = false
         switch place {
         case .lineStart: break
         case .value: isInValue = true
         case .name, .blanksBeforeValue:
             // The line is looked at once more from its start, which pays if more of it has come than one block.
-            guard position &+ 16 <= bytes.count else { return .unusual }
+            guard position &+ 16 <= bytes.count else { return nil }
         case .blanksBeforeColon, .lineFeed, .blanksOfFold, .valueOfFold, .lineFeedOfFold, .finalLineFeed:
-            return .unusual
+            return nil
         }
         let nameLimit = Int(limits.fieldNameBytes)
         let lineLimit = Int(limits.fieldLineBytes)
@@ -152,8 +143,8 @@ struct FieldLineParser: Sendable {
             position = start
             lineStart = start
         }
-        if isComplete { return .complete }
-        return isUnusual || !keepPart(bytes, limits) ? .unusual : .incomplete
+        if isComplete { return true }
+        return isUnusual || !keepPart(bytes, limits) ? nil : false
     }
 
     /// As `Span.nameLength` where the name was read before: 0 if blanks, once allowed, stand between it and the colon.
@@ -208,20 +199,12 @@ struct FieldLineParser: Sendable {
             }
             if try step(bytes, end, &table, limits, leniency) { return true }
             guard place == .lineStart else { continue }
-            switch takeLines(bytes, &table, limits) {
-            case .complete: return true
-            case .incomplete: return false
-            case .unusual: break
-            }
+            if let isComplete = takeLines(bytes, &table, limits) { return isComplete }
         }
     }
 
     @inline(never)
-    private mutating func takeLines(
-        _ bytes: Span<UInt8>,
-        _ table: inout FieldTable,
-        _ limits: ParserLimits
-    ) -> Progress {
+    private mutating func takeLines(_ bytes: Span<UInt8>, _ table: inout FieldTable, _ limits: ParserLimits) -> Bool? {
         takeLinesHere(bytes, &table, limits)
     }
 
@@ -249,28 +232,17 @@ struct FieldLineParser: Sendable {
             guard position < end else { return false }
             valueStart = UInt32(truncatingIfNeeded: position)
             place = place == .blanksBeforeValue ? .value : .valueOfFold
-        case .value:
-            guard try takeValue(bytes, end, limits, leniency) else { return false }
+        case .value, .valueOfFold:
+            guard try takeValue(bytes, end, leniency) else { return false }
+            place = place == .value ? .lineFeed : .lineFeedOfFold
             if bytes.byte(position) == ASCII.lineFeed {
-                try endLine(bytes, &table, limits, leniency)
+                try endLine(bytes, &table, limits)
             } else {
-                place = .lineFeed
                 position &+= 1
             }
-        case .lineFeed:
+        case .lineFeed, .lineFeedOfFold:
             guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
-            try endLine(bytes, &table, limits, leniency)
-        case .valueOfFold:
-            guard try takeValue(bytes, end, limits, leniency) else { return false }
-            if bytes.byte(position) == ASCII.lineFeed {
-                endFold(&table)
-            } else {
-                place = .lineFeedOfFold
-                position &+= 1
-            }
-        case .lineFeedOfFold:
-            guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
-            endFold(&table)
+            try endLine(bytes, &table, limits)
         case .finalLineFeed:
             guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
             return endSection()
@@ -339,12 +311,7 @@ struct FieldLineParser: Sendable {
     }
 
     /// True once CR (or an allowed LF) stands at `position`; `valueEnd` is then known.
-    private mutating func takeValue(
-        _ bytes: Span<UInt8>,
-        _ end: Int,
-        _ limits: ParserLimits,
-        _ leniency: Leniency
-    ) throws(HTTP1Error) -> Bool {
+    private mutating func takeValue(_ bytes: Span<UInt8>, _ end: Int, _ leniency: Leniency) throws(HTTP1Error) -> Bool {
         position = bytes.endOfValue(position, end)
         guard position < end else { return false }
         let octet = bytes.byte(position)
@@ -357,31 +324,25 @@ struct FieldLineParser: Sendable {
         return true
     }
 
+    /// Ends a field line, or a fold: one of blanks alone adds nothing, any other makes the value reach to its end.
     private mutating func endLine(
         _ bytes: Span<UInt8>,
         _ table: inout FieldTable,
-        _ limits: ParserLimits,
-        _ leniency: Leniency
+        _ limits: ParserLimits
     ) throws(HTTP1Error) {
-        guard table.count < Int(limits.fieldCount) else { throw fault(.limitExceeded(.fieldCount)) }
-        table.append(
-            FieldEntry(
-                nameStart: lineStart,
-                nameLength: Int(nameEnd) &- lineStart,
-                valueStart: Int(valueStart),
-                valueEnd: Int(valueEnd),
-                known: KnownField.identify(bytes, lineStart, Int(nameEnd) &- lineStart)
+        if place == .lineFeedOfFold {
+            if valueStart < valueEnd { table.extendLast(by: Int(valueStart)..<Int(valueEnd)) }
+        } else {
+            guard table.count < Int(limits.fieldCount) else { throw fault(.limitExceeded(.fieldCount)) }
+            table.append(
+                FieldEntry(
+                    nameStart: lineStart,
+                    nameLength: Int(nameEnd) &- lineStart,
+                    valueStart: Int(valueStart),
+                    valueEnd: Int(valueEnd),
+                    known: KnownField.identify(bytes, lineStart, Int(nameEnd) &- lineStart)
+                )
             )
-        )
-        position &+= 1
-        lineStart = position
-        place = .lineStart
-    }
-
-    /// A fold of blanks alone adds nothing; any other makes the value reach to its end.
-    private mutating func endFold(_ table: inout FieldTable) {
-        if valueStart < valueEnd {
-            table.extendLast(by: Int(valueStart)..<Int(valueEnd))
         }
         position &+= 1
         lineStart = position

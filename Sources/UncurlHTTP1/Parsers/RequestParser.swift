@@ -19,7 +19,7 @@ public struct RequestParser: Sendable {
     ///   - limits: what a client may make it hold.
     ///   - leniency: what clients may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        reader = MessageReader(.head, emptyLine: RequestLine(), limits, leniency)
+        reader = MessageReader(.head, limits, leniency)
     }
 
     /// Prepares for the next request. What is left of the last one is dropped.
@@ -31,16 +31,17 @@ public struct RequestParser: Sendable {
         _ input: Span<UInt8>,
         into head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
-        guard case .head = reader.state else { return try reader.readOn(input) }
-        return reader.heads.isInside ? try continueHead(input, &head) : try parseHead(input, &head)
+        guard reader.isInHead else { return try reader.readOn(input) }
+        if reader.isInsideHead, reader.takePartOfValue(input) { return ParseStep(input.count, .needsInput) }
+        return try parseHead(input, &head)
     }
 
     /// The connection ended. An empty line begins no request. Returns if that was between two requests.
     public mutating func finish() throws(HTTP1Error) {
         switch reader.state {
-        case .idle, .done, .tunnel: break
-        case .head where reader.heads.isBeforeRequest: break
-        case .head: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
+        case .idle, .head, .done, .tunnel: break
+        case .startLine where reader.startLine.isBeforeLine: break
+        case .startLine, .fields: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
         case .body: try reader.finishBody()
         case .failed: try reader.rethrow()
         }
@@ -50,9 +51,9 @@ public struct RequestParser: Sendable {
     /// between two requests (RFC 9112 §2.2) is of neither.
     public var isBetweenMessages: Bool {
         switch reader.state {
-        case .idle, .done: true
-        case .head: reader.heads.isBeforeRequest
-        case .body, .tunnel, .failed: false
+        case .idle, .head, .done: true
+        case .startLine: reader.startLine.isBeforeLine
+        case .fields, .body, .tunnel, .failed: false
         }
     }
 
@@ -68,49 +69,21 @@ public struct RequestParser: Sendable {
     /// Releases memory, for a connection that is parked between messages. It has no effect within a message.
     public mutating func releaseStorage() {
         // The storage may hold a part of an empty line.
-        if isBetweenMessages, !reader.heads.isInside { reader.releaseStorage() }
+        if isBetweenMessages, !reader.isInsideHead { reader.releaseStorage() }
     }
 
     @inline(never)
-    private mutating func parseHead(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
+    private mutating func parseHead(_ input: Span<UInt8>, _ head: inout RequestHead) throws(HTTP1Error) -> ParseStep {
+        let isInside = reader.isInsideHead
         do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: false) else {
-                head.clear()
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: isInside) else {
+                if !isInside { head.clear() }
                 return ParseStep(input.count, .needsInput)
             }
             try accept(&head)
             return ParseStep(consumed, .head)
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
-            head.clear()
-            throw reader.fail(error)
-        }
-    }
-
-    /// Does the same inside a head that comes in parts. It is a function of its own because it is much shorter.
-    @inline(never)
-    private mutating func continueHead(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
-        reader.takePartOfValue(input) ? ParseStep(input.count, .needsInput) : try continueLines(input, &head)
-    }
-
-    @inline(never)
-    private mutating func continueLines(
-        _ input: Span<UInt8>,
-        _ head: inout RequestHead
-    ) throws(HTTP1Error) -> ParseStep {
-        do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: true) else {
-                return ParseStep(input.count, .needsInput)
-            }
-            try accept(&head)
-            return ParseStep(consumed, .head)
-        } catch {
             head.clear()
             throw reader.fail(error)
         }
@@ -138,7 +111,7 @@ public struct RequestParser: Sendable {
     @inline(__always)
     private func checkTarget(_ head: inout RequestHead) throws(HTTP1Error) {
         let bytes = head.storage.block.span
-        guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
+        guard bytes.isTarget(head.targetRange, of: bytes, head.methodRange) else {
             throw HTTP1Error(.invalidTarget, offset: reader.offset)
         }
     }
@@ -152,10 +125,9 @@ public struct RequestParser: Sendable {
             return
         }
         guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: reader.offset) }
-        guard
-            host.value.isEmpty
-                || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
-        else { throw HTTP1Error(.invalidHost, offset: reader.offset) }
+        guard host.value.isEmpty || head.storage.block.span.isAuthority(host.value, needsPort: false) else {
+            throw HTTP1Error(.invalidHost, offset: reader.offset)
+        }
     }
 }
 
@@ -189,7 +161,7 @@ struct RequestLineParser: StartLineParser {
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -199,8 +171,7 @@ struct RequestLineParser: StartLineParser {
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout RequestLine, _ limits: ParserLimits) -> Bool
-    {
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StartLine, _ limits: ParserLimits) -> Bool {
         let count = bytes.count
         let methodEnd = bytes.endOfToken(0, count)
         guard methodEnd > 0, methodEnd <= Int(limits.methodBytes), methodEnd < count else { return false }
@@ -213,7 +184,7 @@ struct RequestLineParser: StartLineParser {
         let minor = UInt8(truncatingIfNeeded: version &>> 56)
         guard version &<< 8 == letters("HTTP/1.") &<< 8, ASCII.isDigit(minor) else { return false }
         guard bytes.pair(targetEnd &+ 9) == 0x0A0D else { return false }
-        line.setMethod(0, methodEnd)
+        line.setFirst(0, methodEnd)
         line.setTarget(targetStart, targetEnd)
         line.version = HTTPVersion(digit: minor)
         position = targetEnd &+ 11
@@ -223,7 +194,7 @@ struct RequestLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -246,7 +217,7 @@ struct RequestLineParser: StartLineParser {
                 try checkLimit(Int(limits.methodBytes), .methodBytes)
                 guard position < bytes.count else { return false }
                 guard bytes.byte(position) == ASCII.space, position > start else { throw fault(.invalidMethod) }
-                line.setMethod(start, position)
+                line.setFirst(start, position)
                 start = position &+ 1
                 state = .target
             case .target:
@@ -277,7 +248,7 @@ struct RequestLineParser: StartLineParser {
 
     private mutating func takeVersion(
         _ octet: UInt8,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         let isAllowed: Bool
@@ -317,19 +288,5 @@ struct RequestLineParser: StartLineParser {
 
     private func fault(_ kind: HTTP1Error.Kind) -> HTTP1Error {
         HTTP1Error(kind, offset: UInt64(position))
-    }
-}
-
-extension RequestLine {
-    @inline(__always)
-    mutating func setMethod(_ start: Int, _ end: Int) {
-        methodStart = UInt32(truncatingIfNeeded: start)
-        methodLength = UInt32(truncatingIfNeeded: end &- start)
-    }
-
-    @inline(__always)
-    mutating func setTarget(_ start: Int, _ end: Int) {
-        targetStart = UInt32(truncatingIfNeeded: start)
-        targetLength = UInt32(truncatingIfNeeded: end &- start)
     }
 }

@@ -27,7 +27,7 @@ public struct ResponseParser: Sendable {
     ///   - limits: what a server may make it hold.
     ///   - leniency: what servers may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        reader = MessageReader(.idle, emptyLine: StatusLine(), limits, leniency)
+        reader = MessageReader(.idle, limits, leniency)
     }
 
     /// Prepares for the response to a request. What is left of the last response is dropped.
@@ -44,9 +44,9 @@ public struct ResponseParser: Sendable {
     /// The memory of a head or trailers that have come in part, in octets.
     package var heldBytes: Int {
         switch reader.state {
-        case .head: reader.heads.isInside ? reader.heads.kept.storageBytes : 0
-        case .body: reader.body.isInTrailers ? reader.heads.kept.storageBytes : 0
-        case .idle, .done, .tunnel, .failed: 0
+        case .startLine, .fields: reader.kept.storageBytes
+        case .body: reader.body.isInTrailers ? reader.kept.storageBytes : 0
+        case .idle, .head, .done, .tunnel, .failed: 0
         }
     }
 
@@ -59,8 +59,9 @@ public struct ResponseParser: Sendable {
         _ input: Span<UInt8>,
         into head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
-        guard case .head = reader.state else { return try reader.readOn(input) }
-        return reader.heads.isInside ? try continueHead(input, &head) : try parseHead(input, &head)
+        guard reader.isInHead else { return try reader.readOn(input) }
+        if reader.isInsideHead, reader.takePartOfValue(input) { return ParseStep(input.count, .needsInput) }
+        return try parseHead(input, &head)
     }
 
     /// The connection ended in order (FIN, or close_notify under TLS; never a reset). Returns if nothing was cut short:
@@ -68,7 +69,7 @@ public struct ResponseParser: Sendable {
     public mutating func finish() throws(HTTP1Error) {
         switch reader.state {
         case .idle, .done, .tunnel: break
-        case .head: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
+        case .head, .startLine, .fields: throw reader.fail(HTTP1Error(.truncatedHead, offset: reader.offset))
         case .body:
             try reader.finishBody()
             reader.state = .done
@@ -80,7 +81,7 @@ public struct ResponseParser: Sendable {
     public var isBetweenMessages: Bool {
         switch reader.state {
         case .idle, .done: true
-        case .head, .body, .tunnel, .failed: false
+        case .head, .startLine, .fields, .body, .tunnel, .failed: false
         }
     }
 
@@ -98,43 +99,16 @@ public struct ResponseParser: Sendable {
     public mutating func releaseStorage() { if isBetweenMessages { reader.releaseStorage() } }
 
     @inline(never)
-    private mutating func parseHead(
-        _ input: Span<UInt8>,
-        _ head: inout ResponseHead
-    ) throws(HTTP1Error) -> ParseStep {
+    private mutating func parseHead(_ input: Span<UInt8>, _ head: inout ResponseHead) throws(HTTP1Error) -> ParseStep {
+        let isInside = reader.isInsideHead
         do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: false) else {
-                head.clear()
+            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: isInside) else {
+                if !isInside { head.clear() }
                 return ParseStep(input.count, .needsInput)
             }
             return ParseStep(consumed, try accept(&head))
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
-            head.clear()
-            throw reader.fail(error)
-        }
-    }
-
-    /// Does the same inside a head that comes in parts. It is a function of its own because it is much shorter.
-    @inline(never)
-    private mutating func continueHead(
-        _ input: Span<UInt8>,
-        _ head: inout ResponseHead
-    ) throws(HTTP1Error) -> ParseStep {
-        reader.takePartOfValue(input) ? ParseStep(input.count, .needsInput) : try continueLines(input, &head)
-    }
-
-    @inline(never)
-    private mutating func continueLines(
-        _ input: Span<UInt8>,
-        _ head: inout ResponseHead
-    ) throws(HTTP1Error) -> ParseStep {
-        do throws(HTTP1Error) {
-            guard let consumed = try reader.readHead(input, &head.storage, &head.line, isInside: true) else {
-                return ParseStep(input.count, .needsInput)
-            }
-            return ParseStep(consumed, try accept(&head))
-        } catch {
             head.clear()
             throw reader.fail(error)
         }
@@ -234,7 +208,7 @@ struct StatusLineParser: StartLineParser {
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ line: inout StatusLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -244,7 +218,7 @@ struct StatusLineParser: StartLineParser {
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StartLine) -> Bool {
         let count = bytes.count
         guard count >= 16 else { return false }
         // "HTTP/1.0" to "HTTP/1.9", SP, DIGIT, DIGIT, DIGIT, SP
@@ -272,7 +246,7 @@ struct StatusLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ line: inout StatusLine,
+        _ line: inout StartLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         while position < bytes.count {
@@ -377,7 +351,7 @@ struct StatusLineParser: StartLineParser {
     }
 
     /// At the LF that ends the line.
-    private mutating func finish(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
+    private mutating func finish(_ bytes: Span<UInt8>, _ line: inout StartLine) -> Bool {
         let hundreds = UInt16(bytes.byte(start &+ 9) &- ASCII.zero)
         let tens = UInt16(bytes.byte(start &+ 10) &- ASCII.zero)
         let ones = UInt16(bytes.byte(start &+ 11) &- ASCII.zero)
@@ -402,12 +376,11 @@ struct StatusLineParser: StartLineParser {
     private func letter(_ word: StaticString, _ index: Int) -> UInt8 { unsafe word.utf8Start[index] }
 }
 
-extension StatusLine {
+extension StartLine {
     @inline(__always)
-    mutating func set(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
+    fileprivate mutating func set(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
         version = HTTPVersion(digit: minorDigit)
         self.code = code
-        self.reasonStart = UInt32(truncatingIfNeeded: reasonStart)
-        reasonLength = UInt32(truncatingIfNeeded: reasonEnd &- reasonStart)
+        setFirst(reasonStart, reasonEnd)
     }
 }

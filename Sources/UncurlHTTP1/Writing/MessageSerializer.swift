@@ -16,9 +16,7 @@ public enum MessageSerializer {
             guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: 0, side: .local) }
         } else if !fields.table.isOnly(.host) {
             throw HTTP1Error(.repeatedHost, offset: 0, side: .local)
-        } else if let host = fields.first(.host), !host.isEmpty,
-            !RequestTarget.isAuthority(block.span, host, needsPort: false)
-        {
+        } else if let host = fields.first(.host), !host.isEmpty, !block.span.isAuthority(host, needsPort: false) {
             throw HTTP1Error(.invalidHost, offset: 0, side: .local)
         }
         try checkFraming(fields, head.version)
@@ -101,12 +99,8 @@ public enum MessageSerializer {
 
     private static func isForbiddenTrailer(_ field: KnownField) -> Bool {
         switch field {
-        case .contentLength, .transferEncoding, .connection, .keepAlive, .upgrade, .trailer, .te, .expect, .host,
-            .contentEncoding, .contentType, .contentRange, .range, .cacheControl, .location, .retryAfter, .vary,
-            .cookie, .setCookie, .authorization, .wwwAuthenticate, .proxyAuthenticate, .proxyAuthorization,
-            .proxyConnection, .age, .expires, .date:
-            true
         case .other, .acceptEncoding, .accept, .userAgent, .server, .etag, .lastModified: false
+        default: true
         }
     }
 

@@ -49,12 +49,6 @@ public final class Connector {
         public init() {}
     }
 
-    private enum State {
-        case fresh(any ConnectorDelegate)
-        case running(any ConnectorDelegate)
-        case finished
-    }
-
     /// How long an address is left alone whose listener has a full backlog. Only unix sockets report that (EAGAIN,
     /// connect(2)); for TCP the kernel itself repeats its SYN.
     private static let backlogDelay = Duration.milliseconds(10)
@@ -65,7 +59,9 @@ public final class Connector {
     public let target: Target
     private let resolver: Resolver
     private let options: Options
-    private var state: State
+    /// Nil after the outcome, or ``cancel()``.
+    private var delegate: (any ConnectorDelegate)?
+    private var hasStarted = false
     private var race: ConnectRace
     private var lookup: Lookup?
     private var attempts: [ConnectAttempt] = []
@@ -95,13 +91,13 @@ public final class Connector {
         self.target = target
         self.options = options
         race = ConnectRace(options)
-        state = .fresh(delegate)
+        self.delegate = delegate
     }
 
     /// Begins to connect. A second call does nothing.
     public func start() {
-        guard case .fresh(let delegate) = state else { return }
-        state = .running(delegate)
+        guard !hasStarted, delegate != nil else { return }
+        hasStarted = true
         switch target {
         case .addresses(let addresses):
             let fitting = addresses.filter { options.localAddress.map(\.family) ?? $0.family == $0.family }
@@ -119,17 +115,13 @@ public final class Connector {
     // MARK: Private
 
     private var familiesWanted: Set<IPAddress.Family> {
-        switch options.localAddress?.family {
-        case nil: [.v4, .v6]
-        case .v4: [.v4]
-        case .v6: [.v6]
-        case .unix: []
-        }
+        guard let local = options.localAddress else { return [.v4, .v6] }
+        return IPAddress.Family(local.family).map { [$0] } ?? []
     }
 
     private func resolve(_ host: String, _ port: UInt16) {
         let families = familiesWanted
-        let preferred = resolver.familyMemory.winner(of: host, now: loop.now) ?? .v6
+        let preferred = resolver.winner(of: host, now: loop.now) ?? .v6
         race = ConnectRace(options, preferring: preferred, expecting: families)
         do throws(ResolveError) {
             let result = try resolver.resolve(host, families: families, on: loop) { family, result in
@@ -167,7 +159,7 @@ public final class Connector {
     }
 
     private func proceed() {
-        guard case .running = state else { return }
+        guard hasStarted, delegate != nil else { return }
         while true {
             switch race.next(now: loop.now) {
             case .attempt(let address): attempt(address)
@@ -195,7 +187,7 @@ public final class Connector {
     }
 
     private func attemptDone(_ attempt: ConnectAttempt) {
-        guard case .running(let delegate) = state else { return }
+        guard let delegate else { return }
         attempts.removeAll { $0 === attempt }
         do throws(Errno) {
             try attempt.finish()
@@ -230,22 +222,19 @@ public final class Connector {
     }
 
     private func remember(_ address: SocketAddress) {
-        guard case .host(let host, _) = target, IPAddress(host) == nil else { return }
-        switch address.family {
-        case .v4: resolver.familyMemory.remember(.v4, for: host, now: loop.now)
-        case .v6: resolver.familyMemory.remember(.v6, for: host, now: loop.now)
-        case .unix: break
-        }
+        guard case .host(let host, _) = target, IPAddress(host) == nil, let family = IPAddress.Family(address.family)
+        else { return }
+        resolver.remember(family, for: host, now: loop.now)
     }
 
     private func reportFailure() {
-        guard case .running(let delegate) = state else { return }
+        guard let delegate else { return }
         finish()
         delegate.connector(self, didFail: ConnectError(attempts: failures, resolution: resolution))
     }
 
     private func finish() {
-        state = .finished
+        delegate = nil
         setTimer(nil)
         lookup?.cancel()
         lookup = nil

@@ -56,14 +56,9 @@ public final class WritableFile {
 
     /// Writes all of `bytes`, or throws: then some of it may be in the file, and ``offset`` tells how much.
     public func write(_ bytes: Span<UInt8>) throws(Errno) {
-        let number = descriptor.number
         var done = 0
         while done < bytes.count {
-            let rest = bytes.extracting(done..<bytes.count)
-            guard let position = off_t(exactly: offset) else { throw .invalidArgument }
-            let written = try retryingInterrupts(.writeFile) {
-                unsafe rest.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
-            }
+            let written = try writeOnce(bytes.extracting(done..<bytes.count), at: offset)
             // A write of 0 bytes without an error is not tried again: it might never end.
             guard written > 0 else { throw .noSpace }
             done += written
@@ -73,12 +68,15 @@ public final class WritableFile {
 
     /// Overwrites bytes at an offset. The offset of the next byte does not change.
     public func write(_ bytes: Span<UInt8>, at place: UInt64) throws(Errno) {
-        let number = descriptor.number
+        guard try writeOnce(bytes, at: place) == bytes.count else { throw .noSpace }
+    }
+
+    private func writeOnce(_ bytes: Span<UInt8>, at place: UInt64) throws(Errno) -> Int {
         guard let position = off_t(exactly: place) else { throw .invalidArgument }
-        let written = try retryingInterrupts(.writeFile) {
+        let number = descriptor.number
+        return try retryingInterrupts(.writeFile) {
             unsafe bytes.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
         }
-        guard written == bytes.count else { throw .noSpace }
     }
 
     /// Throws the error of an earlier write that the file system tells only now, at the end of the writing.

@@ -21,18 +21,10 @@ public final class EventLoop: @unchecked Sendable {
         var look: UInt32 = 0
     }
 
-    /// What a batch of messages knows about the sockets that are ready.
-    private enum ReadySockets {
-        /// No message is being delivered.
-        case unknown
-        /// No message of this batch has asked yet.
-        case notLookedFor
-        /// The ready sockets' slots have the number of the last look, which was made at this time.
-        case marked(Instant)
-    }
-
     /// The token of the mailbox; no table grows to that slot number.
     private static let mailboxToken = Token(slot: .max, generation: 0)
+    /// The most turns that a call waits for an idle turn. A busy turn takes a fraction of a millisecond.
+    private static let idlePatience = 4
     /// The clock is read again after that many events: otherwise the last event of a full batch would get a time up to
     /// half a millisecond old.
     private static let eventsPerStamp = 8
@@ -42,19 +34,22 @@ public final class EventLoop: @unchecked Sendable {
 
     /// A clock that tests advance; nil for the machine's (CLOCK_MONOTONIC), which stops while the machine sleeps.
     private let clock: ManualClock?
-    let mailbox: Mailbox
     private var poller: Poller
     private var slots: [Slot] = []
     private var free: [UInt32] = []
     private var timers: TimerWheel
     private var unfinished: [Token] = []
     private var served: [Token] = []
-    private var messages: [Mailbox.Message] = []
-    private var readySockets = ReadySockets.unknown
+    private var messages: [LoopExecutor.Message] = []
+    /// When the ready sockets' slots got the number of the last look: 0 if no message of this batch has asked yet, nil
+    /// while no message is being delivered.
+    private var lookedAt: Instant?
     private var looks: UInt32 = 0
     private var stopping = false
     private var alarm = Alarm()
-    private var idleCalls = IdleCalls()
+    private var idleCalls: [() -> Void] = []
+    /// How many turns the idle calls have waited.
+    private var idleTurns = 0
 
     /// The time of this turn: one clock read serves a batch. Loop thread only.
     public var now: Instant { turnTime }
@@ -79,12 +74,11 @@ public final class EventLoop: @unchecked Sendable {
     /// - Parameter clock: a clock that tests advance; nil for the machine's.
     public init(clock: ManualClock? = nil) throws(Errno) {
         self.clock = clock
-        mailbox = try Mailbox()
+        executor = try LoopExecutor()
         poller = try Poller()
         turnTime = clock?.now ?? .current()
         timers = TimerWheel(now: turnTime)
-        executor = LoopExecutor(mailbox)
-        try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
+        try poller.add(executor.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
     }
 
     #if DEBUG
@@ -97,15 +91,15 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     /// Whether the caller runs on this loop's thread.
-    public var isCurrent: Bool { mailbox.isCurrent }
+    public var isCurrent: Bool { executor.isCurrent }
 
     /// Runs `call` on the loop, after what was posted before. Returns false if the loop has ended: then it will not
     /// run.
     @discardableResult
-    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { mailbox.post(.call(call)) }
+    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { executor.post(.call(call)) }
 
     /// Makes the loop take a turn.
-    public func wake() { mailbox.wake() }
+    public func wake() { executor.wake() }
 
     /// Ends ``run()`` after the current turn; messages already posted are still delivered.
     public func stop() { post { self.stopping = true } }
@@ -122,17 +116,13 @@ public final class EventLoop: @unchecked Sendable {
             free.append(slot)
             throw error
         }
-        slots[Int(slot)].handler = handler
-        slots[Int(slot)].fd = fd
-        slots[Int(slot)].interest = interest
-        slots[Int(slot)].look = looks
+        slots[Int(slot)] = Slot(handler: handler, generation: token.generation, fd: fd, interest: interest, look: looks)
         return token
     }
 
     /// Changes the events that the socket waits for. It costs a system call only if something changes.
     public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].interest != interest else { return }
+        guard let slot = place(of: token), slots[slot].interest != interest else { return }
         if !slots[slot].isSuspended { try poller.change(slots[slot].fd, interest, token) }
         slots[slot].interest = interest
     }
@@ -140,33 +130,30 @@ public final class EventLoop: @unchecked Sendable {
     /// Takes the socket out of the epoll set and keeps its registration. It is for a paused reader whose peer has reset
     /// or hung up: epoll reports that with any interest, even none, and the loop would spin.
     public func suspend(_ token: Token) {
-        let slot = Int(token.slot)
-        guard holds(token), !slots[slot].isSuspended else { return }
+        guard let slot = place(of: token), !slots[slot].isSuspended else { return }
         poller.remove(slots[slot].fd)
         slots[slot].isSuspended = true
     }
 
     /// Puts the socket back with its interest; events that wait there are reported next turn.
     public func resume(_ token: Token) throws(Errno) {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].isSuspended else { return }
+        guard let slot = place(of: token), slots[slot].isSuspended else { return }
         try poller.add(slots[slot].fd, slots[slot].interest, token)
         slots[slot].isSuspended = false
     }
 
     /// Gives the registration to another handler, as a dial does to the connection that it made.
     public func handOver(_ token: Token, to handler: any ReadinessHandler) {
-        guard holds(token) else { return }
+        guard let slot = place(of: token) else { return }
         // Releasing the former handler may run a `deinit` that calls the loop, so it is not done within the assignment.
-        let former = slots[Int(token.slot)].handler
-        slots[Int(token.slot)].handler = handler
+        let former = slots[slot].handler
+        slots[slot].handler = handler
         _ = consume former
     }
 
     /// Ends a registration. It must be called before the descriptor is closed. Its events in this batch are dropped.
     public func deregister(_ token: Token) {
-        guard holds(token) else { return }
-        let slot = Int(token.slot)
+        guard let slot = place(of: token) else { return }
         if !slots[slot].isSuspended { poller.remove(slots[slot].fd) }
         let former = slots[slot].handler
         slots[slot] = Slot(generation: slots[slot].generation &+ 1)
@@ -185,13 +172,12 @@ public final class EventLoop: @unchecked Sendable {
     /// none had when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all
     /// sockets and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
     public func mayHaveNews(_ token: Token) -> Bool {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
-        switch readySockets {
-        case .unknown: return true
-        case .marked(let time) where Instant.current().nanoseconds(since: time) < Self.lookLifetime: break
-        case .notLookedFor, .marked: readySockets = lookForReadySockets()
+        guard let slot = place(of: token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else {
+            return true
         }
+        guard let lookedAt else { return true }
+        let time = Instant.current()
+        if time.nanoseconds(since: lookedAt) >= Self.lookLifetime { lookForReadySockets(at: time) }
         return slots[slot].look == looks
     }
 
@@ -237,23 +223,23 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Runs `call` once no socket has events, a few turns from now at the latest: for work that costs less when it is
     /// done together. Calls are made in order; those added meanwhile wait for the next time. Loop thread only.
-    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
+    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.append(call) }
 
     // MARK: Running
 
     /// Runs turns until ``stop()``. The caller's thread becomes the loop's.
     public func run() {
-        mailbox.adopt()
+        executor.adopt()
         while !stopping { turn() }
-        mailbox.close()
+        executor.close()
         // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
         deliverMessages()
-        for call in idleCalls.take() { call() }
+        runIdleCalls()
         releaseEverything()
         #if DEBUG
         faults = nil
         #endif
-        mailbox.abandon()
+        executor.abandon()
     }
 
     private func turn() {
@@ -269,9 +255,18 @@ public final class EventLoop: @unchecked Sendable {
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
         let time = now
-        if mailbox.isSignalled { deliverMessages() }
+        if executor.isSignalled { deliverMessages() }
         fireTimers(until: time)
-        if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
+        guard !idleCalls.isEmpty else { return }
+        idleTurns += 1
+        if ready == 0 || idleTurns >= Self.idlePatience { runIdleCalls() }
+    }
+
+    /// Each call may add another for the next time.
+    private func runIdleCalls() {
+        let calls = idleCalls
+        (idleCalls, idleTurns) = ([], 0)
+        for call in calls { call() }
     }
 
     /// Fires the timers that have run out. `time` was read before the messages were taken, and the sockets are checked
@@ -320,7 +315,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Returns the timeout, rounded up to whole milliseconds, so that a turn never ends just before the timer it waits
     /// for.
     private func timeout() -> CInt {
-        guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard unfinished.isEmpty, idleCalls.isEmpty, !executor.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
         let wait = next.nanoseconds(since: currentTime)
         guard wait > 0 else { return 0 }
@@ -330,8 +325,7 @@ public final class EventLoop: @unchecked Sendable {
 
     @inline(__always)
     private func dispatch(_ token: Token, _ readiness: Readiness) {
-        let slot = Int(token.slot)
-        guard slot < slots.count, slots[slot].generation == token.generation else { return }
+        guard let slot = place(of: token) else { return }
         slots[slot].handler?.ready(readiness)
     }
 
@@ -351,26 +345,25 @@ public final class EventLoop: @unchecked Sendable {
     /// Delivers messages, at a time read after they were posted, so that no timer of theirs is early. What is posted
     /// meanwhile, also by these, waits for the next turn, so messages cannot hold the loop.
     private func deliverMessages() {
-        mailbox.drain(into: &messages)
+        executor.drain(into: &messages)
         stamp()
-        readySockets = .notLookedFor
+        lookedAt = Instant(nanoseconds: 0)
         for message in messages {
             switch message {
             case .call(let call): call()
             case .job(let job): executor.run(job)
             }
         }
-        readySockets = .unknown
+        lookedAt = nil
         messages.removeAll(keepingCapacity: true)
     }
 
     /// Marks the sockets that are ready, and leaves them to the next turn: epoll reports them again. It reports the
     /// mailbox only once, but the mailbox itself knows whether it holds anything.
-    private func lookForReadySockets() -> ReadySockets {
-        let time = Instant.current()
+    private func lookForReadySockets(at time: Instant) {
+        lookedAt = time
         looks &+= 1
         mark(&slots)
-        return .marked(time)
     }
 
     /// One access to the table for all sockets: each of the loop's variables is guarded at each access.
@@ -402,39 +395,16 @@ public final class EventLoop: @unchecked Sendable {
         alarm.clear()
     }
 
-    private func holds(_ token: Token) -> Bool {
-        Int(token.slot) < slots.count && slots[Int(token.slot)].generation == token.generation
+    /// Returns the slot of a registration; nil if it has ended.
+    @inline(__always)
+    private func place(of token: Token) -> Int? {
+        let slot = Int(token.slot)
+        return slot < slots.count && slots[slot].generation == token.generation ? slot : nil
     }
 
     private func grow() -> UInt32 {
         slots.append(Slot())
         return UInt32(slots.count - 1)
-    }
-}
-
-/// The calls that a loop makes once no socket is ready any more.
-struct IdleCalls {
-    /// The most turns that a call waits for an idle turn. A busy turn takes a fraction of a millisecond.
-    private static let patience = 4
-
-    private var calls: [() -> Void] = []
-    private var turns = 0
-
-    var isEmpty: Bool { calls.isEmpty }
-
-    mutating func add(_ call: @escaping () -> Void) { calls.append(call) }
-
-    /// Counts a turn. Returns true if the calls are due.
-    mutating func endTurn(events count: Int) -> Bool {
-        guard !calls.isEmpty else { return false }
-        turns += 1
-        return count == 0 || turns >= IdleCalls.patience
-    }
-
-    /// Removes and returns the calls. The caller makes them, and each may add another for the next time.
-    mutating func take() -> [() -> Void] {
-        defer { (calls, turns) = ([], 0) }
-        return calls
     }
 }
 
@@ -447,14 +417,74 @@ struct IdleCalls {
 /// ```
 /// Work on it must not block: everything else on the loop waits meanwhile.
 public final class LoopExecutor: TaskExecutor {
-    private let mailbox: Mailbox
+    // It is the loop's mailbox: the messages of other threads, and the eventfd that wakes it.
+    //
+    // A post wakes the loop only if no other has since the loop last looked (with 32 concurrent callers, 0.07–0.18
+    // wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered edge-triggered,
+    // so the loop never reads it: each write is a new edge. It lives as long as this, that is until the last handle
+    // to the loop is released, so no writer meets a closed or reused descriptor.
+    enum Message {
+        case call(@Sendable () -> Void)
+        case job(UnownedJob)
+    }
 
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    let wakeup: OwnedFD
+    /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
+    private let thread = Atomic<UInt>(0)
+    private let state = Mutex<(messages: [Message], closed: Bool)>(([], false))
+    private let signalled = Atomic(false)
+
+    init() throws(Errno) {
+        wakeup = OwnedFD(taking: try callingOnce { uncurl_event_fd() })
+    }
+
+    /// Adds a message. Returns false if the loop has ended: then the message was not taken.
+    func post(_ message: Message) -> Bool {
+        let taken = take(message)
+        if taken { wake() }
+        return taken
+    }
+
+    /// The first half of ``post(_:)``: the loop does not hear of the message yet.
+    func take(_ message: Message) -> Bool {
+        state.withLock { state in
+            if !state.closed { state.messages.append(message) }
+            return !state.closed
+        }
+    }
+
+    func wake() {
+        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !isCurrent else { return }
+        var one: UInt64 = 1
+        // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
+        _ = unsafe write(wakeup.number, &one, 8)
+    }
+
+    /// Whether the caller runs on the loop's thread. Any thread may ask.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Makes the caller's thread the loop's.
+    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+
+    func abandon() { thread.store(0, ordering: .relaxed) }
+
+    /// Whether anything was posted since the last ``drain(into:)``: then the loop must not sleep now.
+    var isSignalled: Bool { signalled.load(ordering: .acquiring) }
+
+    /// Moves the messages into `messages`, which must be empty: the two arrays are swapped, so that a warm mailbox
+    /// allocates nothing. The flag is cleared first; a post from here on wakes the loop again.
+    func drain(into messages: inout [Message]) {
+        signalled.store(false, ordering: .sequentiallyConsistent)
+        state.withLock { state in swap(&state.messages, &messages) }
+    }
+
+    /// Closes the mailbox: no more messages are taken.
+    func close() { state.withLock { state in state.closed = true } }
 
     /// Runs a job on the loop's thread, after what was posted before. Swift's tasks call it.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if mailbox.post(.job(job)) { return }
+        if post(.job(job)) { return }
         // The loop has ended; if the job were not run, its task would wait for ever.
         globalConcurrentExecutor.enqueue(job)
     }
@@ -523,7 +553,8 @@ public struct LoopBound<Value>: @unchecked Sendable {
 
     /// The loop whose thread may open it.
     public let loop: EventLoop
-    private let carried: Value
+    /// For what any thread may ask of the value; else ``value``.
+    let carried: Value
 
     /// Wraps a value. Any thread that may use `value` now; usually the loop's own.
     public init(_ value: Value, on loop: EventLoop) {
@@ -536,75 +567,4 @@ public struct LoopBound<Value>: @unchecked Sendable {
         precondition(loop.isCurrent, "a loop's object was opened on another thread")
         return carried
     }
-}
-
-/// The messages of other threads for a loop, and the eventfd that wakes it.
-///
-/// A post wakes the loop only if no other has since the loop last looked (with 32 concurrent callers, 0.07–0.18
-/// wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered edge-triggered,
-/// so the loop never reads it: each write is a new edge. It lives as long as the mailbox, that is until the last handle
-/// to the loop is released, so no writer meets a closed or reused descriptor.
-final class Mailbox: Sendable {
-    enum Message {
-        case call(@Sendable () -> Void)
-        case job(UnownedJob)
-    }
-
-    private struct State {
-        var messages: [Message] = []
-        var closed = false
-    }
-
-    let wakeup: OwnedFD
-    /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
-    private let thread = Atomic<UInt>(0)
-    private let state = Mutex(State())
-    private let signalled = Atomic(false)
-
-    init() throws(Errno) {
-        wakeup = OwnedFD(taking: try callingOnce { uncurl_event_fd() })
-    }
-
-    /// Adds a message. Returns false if the loop has ended: then the message was not taken.
-    func post(_ message: Message) -> Bool {
-        let taken = take(message)
-        if taken { wake() }
-        return taken
-    }
-
-    /// The first half of ``post(_:)``: the loop does not hear of the message yet.
-    func take(_ message: Message) -> Bool {
-        state.withLock { state in
-            if !state.closed { state.messages.append(message) }
-            return !state.closed
-        }
-    }
-
-    func wake() {
-        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !isCurrent else { return }
-        var one: UInt64 = 1
-        // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
-        _ = unsafe write(wakeup.number, &one, 8)
-    }
-
-    /// Whether the caller runs on the loop's thread. Any thread may ask.
-    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-    /// Makes the caller's thread the loop's.
-    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
-
-    func abandon() { thread.store(0, ordering: .relaxed) }
-
-    /// Whether anything was posted since the last ``drain(into:)``: then the loop must not sleep now.
-    var isSignalled: Bool { signalled.load(ordering: .acquiring) }
-
-    /// Moves the messages into `messages`, which must be empty: the two arrays are swapped, so that a warm mailbox
-    /// allocates nothing. The flag is cleared first; a post from here on wakes the loop again.
-    func drain(into messages: inout [Message]) {
-        signalled.store(false, ordering: .sequentiallyConsistent)
-        state.withLock { state in swap(&state.messages, &messages) }
-    }
-
-    /// Closes the mailbox: no more messages are taken.
-    func close() { state.withLock { state in state.closed = true } }
 }

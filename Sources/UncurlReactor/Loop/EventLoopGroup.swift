@@ -46,16 +46,12 @@ public final class EventLoopGroup: Sendable {
 /// This is the only place that starts loop threads: a closure that is given to `pthread_create` from `main.swift` is
 /// main-actor code and crashes.
 final class LoopThread: Sendable {
-    private final class Start {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
     private let thread: Mutex<pthread_t?>
 
     init(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
         if let fault = injectedFault(.thread) { throw fault }
-        let start = unsafe Unmanaged.passRetained(Start(body))
+        let start = UnsafeMutablePointer<@Sendable () -> Void>.allocate(capacity: 1)
+        unsafe start.initialize(to: body)
         var thread = pthread_t()
         var previous = sigset_t()
         _ = unsafe uncurl_block_all_signals(&previous)
@@ -63,15 +59,20 @@ final class LoopThread: Sendable {
             &thread,
             nil,
             { argument in
-                guard let argument = unsafe argument else { return nil }
-                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                guard let start = unsafe argument?.assumingMemoryBound(to: (@Sendable () -> Void).self) else {
+                    return nil
+                }
+                let body = unsafe start.move()
+                unsafe start.deallocate()
+                body()
                 return nil
             },
-            start.toOpaque()
+            start
         )
         _ = unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
         guard code == 0 else {
-            unsafe start.release()
+            unsafe start.deinitialize(count: 1)
+            unsafe start.deallocate()
             throw Errno(code: code)
         }
         // The kernel keeps 15 bytes of a name.

@@ -20,15 +20,16 @@ internal import CUncurlLinux
     deinit { unsafe events.deallocate() }
 
     func add(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce(.epollAdd) {
-            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_ADD, fd, interest.rawValue, token.packed)
-        }
+        _ = try callingOnce(.epollAdd) { control(EPOLL_CTL_ADD, fd, interest, token) }
     }
 
     func change(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce(.epollModify) {
-            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_MOD, fd, interest.rawValue, token.packed)
-        }
+        _ = try callingOnce(.epollModify) { control(EPOLL_CTL_MOD, fd, interest, token) }
+    }
+
+    @inline(__always)
+    private func control(_ operation: CInt, _ fd: CInt, _ interest: Interest, _ token: Token) -> CInt {
+        uncurl_epoll_ctl(epoll.number, operation, fd, interest.rawValue, token.packed)
     }
 
     /// Removes a socket. This must be done before the close: a description shared with a forked child would be reported
@@ -40,14 +41,7 @@ internal import CUncurlLinux
     /// Waits for at most `milliseconds` (-1: no limit) and returns how many events there are for ``event(_:)``. A
     /// signal counts as no event: the turn then computes its timeout anew.
     func wait(milliseconds: CInt) throws(Errno) -> Int {
-        do throws(Errno) {
-            let count = try callingOnce(.epollWait) {
-                unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds)
-            }
-            return Int(count)
-        } catch .interrupted {
-            return 0
-        }
+        try eventCount { unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds) }
     }
 
     /// Returns how many events there are for ``event(_:)`` now; nil if that cannot be told.
@@ -58,11 +52,13 @@ internal import CUncurlLinux
 
     /// Waits as ``wait(milliseconds:)``, with a more precise clock, for at most `nanoseconds`.
     func wait(nanoseconds: Int64) throws(Errno) -> Int {
+        try eventCount { unsafe uncurl_epoll_wait_ns(epoll.number, events, CInt(Poller.batch), nanoseconds) }
+    }
+
+    @inline(__always)
+    private func eventCount(_ wait: () -> CInt) throws(Errno) -> Int {
         do throws(Errno) {
-            let count = try callingOnce(.epollWait) {
-                unsafe uncurl_epoll_wait_ns(epoll.number, events, CInt(Poller.batch), nanoseconds)
-            }
-            return Int(count)
+            return Int(try callingOnce(.epollWait, wait))
         } catch .interrupted {
             return 0
         }

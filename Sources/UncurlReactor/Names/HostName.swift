@@ -6,12 +6,12 @@ public struct HostName: Hashable, Sendable {
     let text: String
 
     init(_ host: String) throws(ResolveError) {
-        let text = String(decoding: host.utf8.map(HostName.lowercased), as: UTF8.self)
+        let text = String(decoding: host.utf8.map(\.lowercasedASCII), as: UTF8.self)
         let bare = HostName.withoutTrailingDot(text)
         guard !bare.isEmpty else { throw .emptyName }
         guard bare.utf8.count <= 253 else { throw .nameTooLong }
         guard !bare.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { throw .invalidName }
-        guard !IPText.isNumeric(bare[...]) else { throw .invalidName }
+        guard !endsInNumber(bare[...]) else { throw .invalidName }
         self.text = text
     }
 
@@ -24,8 +24,6 @@ public struct HostName: Hashable, Sendable {
     /// Whether the name is `onion` or below it: only Tor knows such names, and name servers must not hear of them
     /// (RFC 7686 §2).
     var isOnion: Bool { bare == "onion" || bare.hasSuffix(".onion") }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
 
     private static func withoutTrailingDot(_ text: String) -> String {
         text.utf8.last == UInt8(ascii: ".") ? String(Substring(text.utf8.dropLast())) : text

@@ -71,18 +71,15 @@ public final class InterfaceMonitor: ReadinessHandler {
     public func ready(_ readiness: Readiness) {
         for _ in 0..<Self.budget {
             guard token != nil else { return }
-            let receipt: NetlinkSocket.Receipt
-            do throws(Errno) { receipt = try socket.receive(into: &buffer) } catch {
+            do throws(Errno) {
+                guard let count = try socket.receive(into: &buffer) else { return settle() }
+                for message in NetlinkMessage.all(in: buffer[..<count], port: socket.port) { take(message) }
+            } catch .noBufferSpace {
+                overran()
+            } catch {
                 // The kernel's end of this socket fails only for want of room.
                 overran()
                 break
-            }
-            switch receipt {
-            case .wouldBlock: return settle()
-            case .stray: continue
-            case .overrun: overran()
-            case .datagram(let count):
-                for message in NetlinkMessage.all(in: buffer[..<count], port: socket.port) { take(message) }
             }
         }
         settle()
@@ -144,7 +141,7 @@ public final class InterfaceMonitor: ReadinessHandler {
     }
 
     /// Returns the octets in network order.
-    private static func octets<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+    private static func octets(_ number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: number.bigEndian)
         return bytes
@@ -186,31 +183,14 @@ public struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The result of one read.
-    enum Receipt: Equatable {
-        /// A datagram of that many bytes, in the buffer.
-        case datagram(Int)
-        /// More came than there was room for: something was lost.
-        case overrun
-        /// A message that is not from the kernel.
-        case stray
-        case wouldBlock
-    }
-
-    func receive(into buffer: inout [UInt8]) throws(Errno) -> Receipt {
+    /// Reads one datagram and returns its length: 0 for a message that is not from the kernel, nil where none waits.
+    /// Throws `noBufferSpace` where more came than there was room for, so that something was lost.
+    func receive(into buffer: inout [UInt8]) throws(Errno) -> Int? {
         let capacity = buffer.count
-        let count: Int?
-        do throws(Errno) {
-            count = try retryingInterruptsOrBlocking(.receive, on: number) {
-                unsafe buffer.withUnsafeMutableBytes {
-                    unsafe uncurl_netlink_receive(number, $0.baseAddress, capacity)
-                }
-            }
-        } catch .noBufferSpace {
-            return .overrun
+        let count = try retryingInterruptsOrBlocking(.receive, on: number) {
+            unsafe buffer.withUnsafeMutableBytes { unsafe uncurl_netlink_receive(number, $0.baseAddress, capacity) }
         }
-        guard let count else { return .wouldBlock }
-        if count == 0 { return .stray }
-        return count > capacity ? .overrun : .datagram(count)
+        if let count, count > capacity { throw .noBufferSpace }
+        return count
     }
 }

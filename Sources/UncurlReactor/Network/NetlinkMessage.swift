@@ -94,19 +94,9 @@ struct NetlinkMessage {
 
 extension ArraySlice<UInt8> {
     /// Returns a number in the machine's byte order; nil if the bytes end before it.
-    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
-        let size = Number.bitWidth / 8
-        guard count >= offset + size else { return nil }
-        var value: Number = 0
-        for index in 0..<size {
-            let byte = Number(truncatingIfNeeded: self[startIndex + offset + index])
-            #if _endian(little)
-            value |= byte << Number(8 * index)
-            #else
-            value = (value << 8) | byte
-            #endif
-        }
-        return value
+    func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number? {
+        guard count >= offset + MemoryLayout<Number>.size else { return nil }
+        return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
     /// The text up to the first NUL.
@@ -115,14 +105,8 @@ extension ArraySlice<UInt8> {
 
 extension [UInt8] {
     /// Appends a number in the machine's byte order.
-    mutating func append<Number: FixedWidthInteger>(number: Number) {
-        for index in 0..<Number.bitWidth / 8 {
-            #if _endian(little)
-            append(UInt8(truncatingIfNeeded: number >> Number(8 * index)))
-            #else
-            append(UInt8(truncatingIfNeeded: number >> Number(Number.bitWidth - 8 * (index + 1))))
-            #endif
-        }
+    mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe Swift.withUnsafeBytes(of: number) { unsafe append(contentsOf: $0) }
     }
 }
 
@@ -172,17 +156,19 @@ extension NetlinkMessage {
 
     /// Reads a default route; nil for any other route.
     var defaultRoute: NetworkState.Route? {
-        guard let header = RouteHeader(self), header.kind == RouteHeader.unicast, header.prefixLength <= 1,
-            !header.isClone,
-            let family = header.family
+        // An entry of IPv6's cache (RTM_F_CLONED) is not one of its table.
+        guard routeKind == Self.unicast, let flags = payload.number(at: 8, as: UInt32.self), flags & 0x200 == 0,
+            let prefixLength = payload.number(at: 1, as: UInt8.self), prefixLength <= 1,
+            let table = payload.number(at: 4, as: UInt8.self),
+            let family: IPAddress.Family = payload.first == 2 ? .v4 : payload.first == 10 ? .v6 : nil
         else { return nil }
-        let attributes = self.attributes(after: RouteHeader.length)
+        let attributes = self.attributes(after: Self.routeLength)
         let links = Self.links(attributes)
         guard !links.isEmpty else { return nil }
         return NetworkState.Route(
             family: family,
-            table: attributes[15]?.number(at: 0, as: UInt32.self) ?? UInt32(header.table),
-            prefixLength: header.prefixLength,
+            table: attributes[15]?.number(at: 0, as: UInt32.self) ?? UInt32(table),
+            prefixLength: prefixLength,
             metric: attributes[6]?.number(at: 0, as: UInt32.self) ?? 0,
             links: links
         )
@@ -190,11 +176,19 @@ extension NetlinkMessage {
 
     /// Returns the answer to a look-up: the link, or that the kernel sends nothing there.
     var path: NetworkPath {
-        guard let header = RouteHeader(self) else { return .none }
-        if header.kind == RouteHeader.local { return .local }
-        guard header.kind == RouteHeader.unicast else { return .none }
-        return Self.links(attributes(after: RouteHeader.length)).first.map { .link($0) } ?? .none
+        switch routeKind {
+        case Self.local: .local
+        case Self.unicast: Self.links(attributes(after: Self.routeLength)).first.map { .link($0) } ?? .none
+        default: .none
+        }
     }
+
+    /// struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags.
+    private static let routeLength = 12
+    // RTN_UNICAST and RTN_LOCAL.
+    private static let unicast: UInt8 = 1
+    private static let local: UInt8 = 2
+    private var routeKind: UInt8? { payload.count < Self.routeLength ? nil : payload.number(at: 7, as: UInt8.self) }
 
     /// Returns the links of RTA_OIF, or those of RTA_MULTIPATH.
     private static func links(_ attributes: [UInt16: ArraySlice<UInt8>]) -> [Int32] {
@@ -234,34 +228,4 @@ public enum NetworkPath: Hashable, Sendable {
     case link(Int32)
     /// Nowhere: there is no route, or one that forbids it.
     case none
-}
-
-/// struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags.
-private struct RouteHeader {
-    static let length = 12
-
-    let family: IPAddress.Family?
-    let prefixLength: UInt8
-    let table: UInt8
-    /// RTN_UNICAST, RTN_LOCAL, or another type.
-    let kind: UInt8
-    static let unicast: UInt8 = 1
-    static let local: UInt8 = 2
-    /// Whether it is an entry of IPv6's cache (RTM_F_CLONED), and not of its table.
-    let isClone: Bool
-
-    init?(_ message: NetlinkMessage) {
-        let bytes = Array(message.payload.prefix(Self.length))
-        guard bytes.count == Self.length, let flags = message.payload.number(at: 8, as: UInt32.self) else { return nil }
-        family =
-            switch bytes[0] {
-            case 2: .v4
-            case 10: .v6
-            default: nil
-            }
-        prefixLength = bytes[1]
-        table = bytes[4]
-        kind = bytes[7]
-        isClone = flags & 0x200 != 0
-    }
 }

@@ -12,21 +12,19 @@
 /// removed (fib_disable_ip, fib_sync_down_addr). So after a change of links or addresses the routes are requested
 /// again.
 struct RoutingTables {
-    struct Needs: OptionSet {
-        let rawValue: UInt8
-        static let links = Needs(rawValue: 1)
-        static let addresses = Needs(rawValue: 2)
-        static let routes = Needs(rawValue: 4)
-        static let all: Needs = [.links, .addresses, .routes]
-    }
+    /// The tables by the types of the requests for them, in the order of the requests, with the lengths of their fixed
+    /// parts.
+    private static let tables: [(type: UInt16, bodyLength: Int)] = [
+        (NetlinkMessage.getLink, 16), (NetlinkMessage.getAddress, 8), (NetlinkMessage.getRoute, 12),
+    ]
 
     private(set) var state = NetworkState()
     /// Whether all tables have been received once.
     private(set) var isComplete = false
     private let folder: String
     /// The table that is being received; nil while idle.
-    private var dumping: (table: Needs, sequence: UInt32)?
-    private var needs = Needs.all
+    private var dumping: (table: UInt16, sequence: UInt32)?
+    private var needs = Set(tables.map(\.type))
     private var sequence: UInt32 = 0
 
     /// - Parameter folder: where devices tell their kind.
@@ -37,18 +35,20 @@ struct RoutingTables {
 
     /// Returns the message to send now; nil for none.
     mutating func nextRequest() -> [UInt8]? {
-        guard dumping == nil, !needs.isEmpty else { return nil }
+        guard dumping == nil, let (table, bodyLength) = Self.tables.first(where: { needs.contains($0.type) }) else {
+            return nil
+        }
+        switch table {
+        case NetlinkMessage.getLink: state.links = [:]
+        case NetlinkMessage.getAddress: state.addresses = []
+        default: state.routes = []
+        }
+        needs.remove(table)
         let number = nextSequence()
-        if needs.contains(.links) {
-            state.links = [:]
-            return begin(.links, NetlinkMessage.getLink, bodyLength: 16, number)
-        }
-        if needs.contains(.addresses) {
-            state.addresses = []
-            return begin(.addresses, NetlinkMessage.getAddress, bodyLength: 8, number)
-        }
-        state.routes = []
-        return begin(.routes, NetlinkMessage.getRoute, bodyLength: 12, number)
+        dumping = (table, number)
+        // All bytes are zero: for no family in particular.
+        let body = [UInt8](repeating: 0, count: bodyLength)
+        return NetlinkMessage.request(table, NetlinkMessage.dumpFlag, sequence: number, payload: body)
     }
 
     /// Returns a number for a request that the owner makes.
@@ -59,18 +59,10 @@ struct RoutingTables {
     }
 
     /// Notes that something was lost: everything is requested again.
-    mutating func overran() { needs = .all }
+    mutating func overran() { needs = Set(Self.tables.map(\.type)) }
 
     /// Notes that the last request could not be sent. It is sent again with the next change.
     mutating func failed() { dumping = nil }
-
-    private mutating func begin(_ table: Needs, _ type: UInt16, bodyLength: Int, _ number: UInt32) -> [UInt8] {
-        needs.remove(table)
-        dumping = (table, number)
-        // All bytes are zero: for no family in particular.
-        let body = [UInt8](repeating: 0, count: bodyLength)
-        return NetlinkMessage.request(type, NetlinkMessage.dumpFlag, sequence: number, payload: body)
-    }
 
     mutating func take(_ message: NetlinkMessage) {
         if message.flags & NetlinkMessage.interruptedFlag != 0, let dumping {
@@ -91,14 +83,14 @@ struct RoutingTables {
 
     private mutating func set(_ link: NetworkState.Link) {
         let former = state.links.updateValue(link, forKey: link.index)
-        if !isDumping(.links), former != link { needs.insert(.routes) }
+        if dumping?.table != NetlinkMessage.getLink, former != link { needs.insert(NetlinkMessage.getRoute) }
     }
 
     private mutating func remove(_ index: Int32, _ message: NetlinkMessage) {
         // The removal of a bridge's port (AF_BRIDGE) has the same type; the link itself stays.
         guard message.payload.first != 7 else { return }
         state.links[index] = nil
-        needs.insert(.routes)
+        needs.insert(NetlinkMessage.getRoute)
     }
 
     /// - Parameter change: returns whether it has changed anything.
@@ -108,18 +100,18 @@ struct RoutingTables {
     ) {
         // An address that is no longer in use is reported as a new one, with that in its flags.
         guard let address = message.address else {
-            if message.sequence == 0 { needs.formUnion([.addresses, .routes]) }
+            if message.sequence == 0 { needs.formUnion([NetlinkMessage.getAddress, NetlinkMessage.getRoute]) }
             return
         }
-        if change(&state.addresses, address), !isDumping(.addresses) { needs.insert(.routes) }
+        if change(&state.addresses, address), dumping?.table != NetlinkMessage.getAddress {
+            needs.insert(NetlinkMessage.getRoute)
+        }
     }
 
     /// Ends a table. An error does so too: requested again, it would give the same error.
     private mutating func ended(_ number: UInt32) {
         guard let (table, sequence) = dumping, sequence == number else { return }
         dumping = nil
-        if table == .routes, needs.isEmpty { isComplete = true }
+        if table == NetlinkMessage.getRoute, needs.isEmpty { isComplete = true }
     }
-
-    private func isDumping(_ table: Needs) -> Bool { dumping?.table == table }
 }

@@ -29,13 +29,7 @@ public struct Socket: ~Copyable {
 
     /// Makes a new stream socket, which is not connected.
     public init(_ family: SocketAddress.Family) throws(Errno) {
-        let domain =
-            switch family {
-            case .v4: AF_INET
-            case .v6: AF_INET6
-            case .unix: AF_UNIX
-            }
-        fd = try opening(.socket) { uncurl_socket(domain) }
+        fd = try opening(.socket) { uncurl_socket(family.domain) }
     }
 
     /// Begins to connect. EINTR also means in progress: calling again would fail with EALREADY (connect(2)).

@@ -88,7 +88,18 @@ extension SocketAddress: CustomStringConvertible {
 
 // MARK: The kernel's form
 
-extension SocketAddress {
+extension IPAddress.Family {
+    /// Nil for unix.
+    init?(_ family: SocketAddress.Family) {
+        switch family {
+        case .v4: self = .v4
+        case .v6: self = .v6
+        case .unix: return nil
+        }
+    }
+}
+
+extension SocketAddress.Family {
     var domain: CInt {
         switch self {
         case .v4: AF_INET
@@ -96,7 +107,9 @@ extension SocketAddress {
         case .unix: AF_UNIX
         }
     }
+}
 
+extension SocketAddress {
     func withKernelForm<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch self {
         case .v4(let address, let port):
@@ -120,20 +133,17 @@ extension SocketAddress {
             // A UnixName is never longer than the field.
             _ = unsafe uncurl_unix_address(&form, name.bytes, name.bytes.count)
             let length = unsafe uncurl_unix_length(&form, name.bytes.count)
-            return unsafe withUnsafePointer(to: &form) { pointer in
-                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
-            }
+            return unsafe SocketAddress.lend(&form, body, length)
         }
     }
 
     private static func lend<Form, Result>(
         _ form: inout Form,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result,
+        _ length: socklen_t = socklen_t(MemoryLayout<Form>.size)
     ) -> Result {
         unsafe withUnsafePointer(to: &form) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe body($0, socklen_t(MemoryLayout<Form>.size))
-            }
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
         }
     }
 

@@ -99,33 +99,16 @@ public final class FaultPlan {
             // This is its only error on a set of one's own (epoll_wait(2)); a loop could not go on after another one.
             return kind == .epollWait ? .interrupted : failure.errno
         }
-        if FaultPlan.mayBeInterrupted(kind), comes(interruptPercent) { return .interrupted }
-        if FaultPlan.mayBlock(kind), comes(blockPercent) { return .wouldBlock }
+        if FaultPlan.interruptible.contains(kind), comes(interruptPercent) { return .interrupted }
+        if FaultPlan.blocking.contains(kind), comes(blockPercent) { return .wouldBlock }
         return nil
     }
 
     func opened(_ descriptor: CInt) { descriptors.insert(descriptor) }
     func closed(_ descriptor: CInt) { descriptors.remove(descriptor) }
 
-    private static func mayBeInterrupted(_ kind: SystemCall) -> Bool {
-        switch kind {
-        case .connect, .accept, .send, .receive, .sendFile, .epollWait: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile,
-            .writeFile,
-            .epollAdd, .epollModify, .lookup, .thread:
-            false
-        }
-    }
-
-    private static func mayBlock(_ kind: SystemCall) -> Bool {
-        switch kind {
-        case .accept, .send, .receive, .sendFile: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus,
-            .writeFile,
-            .readFile, .epollAdd, .epollModify, .epollWait, .lookup, .thread:
-            false
-        }
-    }
+    private static let interruptible: Set<SystemCall> = [.connect, .accept, .send, .receive, .sendFile, .epollWait]
+    private static let blocking: Set<SystemCall> = [.accept, .send, .receive, .sendFile]
 
     /// Decides by SplitMix64: the same faults for the same seed.
     private func comes(_ percent: UInt64) -> Bool {

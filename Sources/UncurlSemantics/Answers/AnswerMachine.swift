@@ -30,19 +30,9 @@ package import UncurlTLS
 /// that accepts stale responses gets one at once. 4. The request waits for connectivity: nothing has been sent, so
 /// waiting costs nothing but time. 5. The attempt begins anew, if the owner's rules say so. 6. It fails.
 public struct AnswerMachine: ~Copyable, Sendable {
-    /// A stored response that may take part in the answer. It is an object, so that a machine without one is small.
-    private final class Stored: Sendable {
-        let exchange: StoredExchange
-        /// Whether the request carries the cache's conditions: then a 304 is for the cache.
-        let isConditional: Bool
-        let mayServeStale: Bool
-
-        init(exchange: StoredExchange, isConditional: Bool, mayServeStale: Bool) {
-            self.exchange = exchange
-            self.isConditional = isConditional
-            self.mayServeStale = mayServeStale
-        }
-    }
+    /// A stored response that may take part in the answer. If `isConditional`, the request carries the cache's
+    /// conditions: then a 304 is for the cache.
+    private typealias Stored = (exchange: StoredExchange, isConditional: Bool, mayServeStale: Bool)
 
     private(set) var rules: Rules
     /// How many redirects have been followed.
@@ -56,7 +46,12 @@ public struct AnswerMachine: ~Copyable, Sendable {
     private var dropsContent = false
     /// The progress with a server's challenges.
     public private(set) var challenges = ChallengeProgress()
-    private var stored: Stored?
+    private var stored: Stored? {
+        get { held.first }
+        set { held = newValue.map { [$0] } ?? [] }
+    }
+    /// What is stored, or nothing. It is kept apart, so that a machine without it is small.
+    private var held: [Stored] = []
     /// Whether a final head has come: later failures are failures within the answer.
     private var hasHead = false
     private var offer: ResumeOffer?
@@ -119,11 +114,11 @@ public struct AnswerMachine: ~Copyable, Sendable {
         switch decision {
         case .load(let mayServeStale):
             if let found, mayServeStale {
-                stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
+                stored = (found, isConditional: false, mayServeStale: true)
             }
             return .send(CacheRule.additions(mode, fields))
         case .validate(let conditions, let mayServeStale):
-            if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
+            if let found { stored = (found, isConditional: true, mayServeStale: mayServeStale) }
             return .send(conditions + CacheRule.additions(mode, fields))
         case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
         case .failNothingStored: return .fail(.nothingStored)

@@ -1,4 +1,5 @@
 public import UncurlHTTP1
+internal import UncurlText
 
 /// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110 §11.3): how a server or a proxy wants the
 /// user to be identified.
@@ -67,8 +68,13 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// line: what follows could be read as parameters of another challenge.
     public static func all(in fields: HTTPFields, _ name: String) -> [AuthenticationChallenge] {
         var result: [AuthenticationChallenge] = []
-        for line in fields.octets(of: name) { result += ChallengeParser.parse(line) }
+        for line in fields.octets(of: name) { result += all(inLine: line) }
         return result
+    }
+
+    static func all(inLine line: some Sequence<UInt8>) -> [AuthenticationChallenge] {
+        var reader = FieldReader(line)
+        return reader.challenges()
     }
 }
 
@@ -80,24 +86,15 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 ///
 /// Commas separate both challenges and parameters: a token is a parameter's name if an equals sign and a value follow,
 /// and begins a challenge otherwise.
-struct ChallengeParser {
+extension FieldReader {
     /// Schemes registered with IANA have up to a dozen parameters; a longer list is no challenge that can be answered.
-    private static let maximumParameters = 32
+    private static var maximumParameters: Int { 32 }
 
-    private var reader: FieldReader
-
-    static func parse(_ line: String) -> [AuthenticationChallenge] { parse(line.utf8) }
-
-    static func parse(_ line: some Sequence<UInt8>) -> [AuthenticationChallenge] {
-        var parser = ChallengeParser(reader: FieldReader(line))
-        return parser.challenges()
-    }
-
-    private mutating func challenges() -> [AuthenticationChallenge] {
+    fileprivate mutating func challenges() -> [AuthenticationChallenge] {
         var result: [AuthenticationChallenge] = []
         while true {
             skipSeparators()
-            guard let scheme = reader.token() else { return result }
+            guard let scheme = token() else { return result }
             var challenge = AuthenticationChallenge(scheme: Self.text(scheme).lowercased())
             var isAmbiguous = false
             guard finish(&challenge, &isAmbiguous) else { return result }
@@ -107,10 +104,10 @@ struct ChallengeParser {
 
     /// Reads what follows a scheme, up to the next one. Returns false if that is no challenge.
     private mutating func finish(_ challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
-        let end = reader.position
+        let end = position
         if atEndOfElement() { return parameters(of: &challenge, &isAmbiguous) }
         // Only blanks separate a scheme from what belongs to it.
-        guard reader.position > end else { return false }
+        guard position > end else { return false }
         if let token = token68() {
             challenge.token68 = token
             return true
@@ -121,59 +118,50 @@ struct ChallengeParser {
     private mutating func parameters(of challenge: inout AuthenticationChallenge, _ isAmbiguous: inout Bool) -> Bool {
         while true {
             skipSeparators()
-            let start = reader.position
-            guard let name = reader.token() else { return reader.isAtEnd }
-            reader.skipBlanks()
-            guard reader.take(UInt8(ascii: "=")) else {
+            let start = position
+            guard let name = token() else { return isAtEnd }
+            skipBlanks()
+            guard take(UInt8(ascii: "=")) else {
                 // This is no parameter, so it is the next scheme, which needs a comma before it.
-                reader.position = start
+                position = start
                 return isBehindComma(start)
             }
-            reader.skipBlanks()
-            guard let value = value(), atEndOfElement() else { return false }
+            skipBlanks()
+            guard let value = challengeValue(), atEndOfElement() else { return false }
             let isRepeated = challenge.take(value, for: Self.text(name).lowercased())
             if isRepeated || challenge.parameters.count > Self.maximumParameters { isAmbiguous = true }
         }
     }
 
-    private mutating func skipSeparators() { reader.take { $0 == UInt8(ascii: ",") || $0.isBlankOctet } }
+    private mutating func skipSeparators() { take { $0 == UInt8(ascii: ",") || $0.isBlankOctet } }
 
     private func isBehindComma(_ start: Int) -> Bool {
-        reader.octets[..<start].last { !$0.isBlankOctet } == UInt8(ascii: ",")
+        octets[..<start].last { !$0.isBlankOctet } == UInt8(ascii: ",")
     }
 
     private mutating func atEndOfElement() -> Bool {
-        reader.skipBlanks()
-        return reader.isAtEnd || reader.next == UInt8(ascii: ",")
+        skipBlanks()
+        return isAtEnd || next == UInt8(ascii: ",")
     }
 
     /// RFC 9110 §11.2: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Takes nothing unless all of it
     /// stands before the next comma.
     private mutating func token68() -> String? {
-        let start = reader.position
-        guard !reader.take(while: { Self.isAlphanumeric($0) || "-._~+/".utf8.contains($0) }).isEmpty else { return nil }
-        reader.take { $0 == UInt8(ascii: "=") }
-        let end = reader.position
+        let start = position
+        guard !take(while: { $0.isASCIIAlphanumeric || "-._~+/".utf8.contains($0) }).isEmpty else { return nil }
+        take { $0 == UInt8(ascii: "=") }
+        let end = position
         guard atEndOfElement() else {
-            reader.position = start
+            position = start
             return nil
         }
-        return Self.text(reader.octets[start..<end])
+        return Self.text(octets[start..<end])
     }
 
-    private mutating func value() -> [UInt8]? {
-        guard reader.next == UInt8(ascii: "\"") else { return reader.token().map { Array($0) } }
-        return reader.quotedString().flatMap { $0.isWhole ? $0.text : nil }
+    private mutating func challengeValue() -> [UInt8]? {
+        guard next == UInt8(ascii: "\"") else { return token().map { Array($0) } }
+        return quotedString().flatMap { $0.isWhole ? $0.text : nil }
     }
 
     private static func text(_ octets: ArraySlice<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: false
-        }
-    }
 }

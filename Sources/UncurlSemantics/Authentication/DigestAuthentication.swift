@@ -78,7 +78,7 @@ public struct DigestAuthentication: Sendable {
 
     mutating func note(information field: [UInt8]) {
         // The grammar is that of a challenge, without the scheme.
-        let information = ChallengeParser.parse(Array("digest ".utf8) + field).first
+        let information = AuthenticationChallenge.all(inLine: Array("digest ".utf8) + field).first
         guard let next = information?.octets(of: "nextnonce"), next != nonce else { return }
         nonce = next
         count = 0
@@ -116,7 +116,7 @@ public struct DigestAuthentication: Sendable {
         guard challenge.protection == .content else { return "\(method):\(target)" }
         if let content { return "\(method):\(target):\(try hash(content))" }
         guard let contentHash else { throw .contentNeeded }
-        return "\(method):\(target):\(Hex.text(contentHash))"
+        return "\(method):\(target):\(hexText(contentHash))"
     }
 
     private func user() throws(AuthenticationError) -> [UInt8] {
@@ -125,7 +125,7 @@ public struct DigestAuthentication: Sendable {
         }
         // §3.4 with RFC 8187 §3.2.1, if the server is known to read it.
         if challenge.isUTF8, !credentials.user.utf8.allSatisfy({ $0 < 0x80 }) {
-            return Array("username*=UTF-8''\(Self.percentEncoded(credentials.user))".utf8)
+            return Self.extended("username*=UTF-8''", credentials.user)
         }
         return quoted("username", Array(credentials.user.utf8))
     }
@@ -134,7 +134,7 @@ public struct DigestAuthentication: Sendable {
 
     private func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> String {
         guard let digest = challenge.algorithm.function.hash(bytes.span) else { throw .hashUnavailable }
-        return Hex.text(digest)
+        return hexText(digest)
     }
 
     /// Returns the octets between two texts.
@@ -155,21 +155,14 @@ public struct DigestAuthentication: Sendable {
     /// Returns 128 random bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
     private static func randomNonce() -> String {
         var generator = SystemRandomNumberGenerator()
-        return Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return hexText((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// RFC 8187 §3.2.1: attr-char stands for itself.
-    private static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + Hex.text([byte]).uppercased()
-            }
+    private static func extended(_ start: String, _ text: String) -> [UInt8] {
+        text.utf8.reduce(into: Array(start.utf8)) { result, byte in
+            if byte.isASCIIAlphanumeric { result.append(byte) } else { appendPercentEncoded(byte, to: &result) }
         }
-        return result
     }
 }
 

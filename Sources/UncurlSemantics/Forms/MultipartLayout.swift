@@ -1,3 +1,5 @@
+internal import UncurlText
+
 /// The layout of a form of several parts (RFC 7578): what separates its parts (RFC 2046 §5.1.1, with neither preamble
 /// nor epilogue), and the fields at the head of each.
 package struct MultipartLayout: Hashable, Sendable {
@@ -71,9 +73,6 @@ package struct MultipartLayout: Hashable, Sendable {
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "'+_-.".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "'+_-.".utf8.contains(byte)
     }
 }

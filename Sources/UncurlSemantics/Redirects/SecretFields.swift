@@ -48,26 +48,20 @@ public struct SecretFields: Hashable, Sendable {
         return names.contains(name) || goesByWords && SecretFields.findsSecretWord(name)
     }
 
-    /// A part of a word, as the octets that were read last show it: the newest is the lowest.
-    private struct Part {
-        let octets: UInt64
-        let mask: UInt64
+    /// A part of a word, eight octets at most, as the octets that were read last show it: the newest is the lowest.
+    private typealias Part = (octets: UInt64, mask: UInt64)
 
-        /// - Parameter text: eight octets at most.
-        init(_ text: StaticString) {
-            octets = text.description.utf8.reduce(0) { $0 << 8 | UInt64($1) }
-            mask = text.utf8CodeUnitCount < 8 ? 1 << (8 * UInt64(text.utf8CodeUnitCount)) - 1 : .max
-        }
-
-        func ends(_ read: UInt64) -> Bool { read & mask == octets }
+    private static func part(_ text: StaticString) -> Part {
+        let octets = text.description.utf8.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return (octets, text.utf8CodeUnitCount < 8 ? 1 << (8 * UInt64(text.utf8CodeUnitCount)) - 1 : .max)
     }
 
     /// *Authenticate* is no such word: servers ask with it.
     private static let words = [
-        Part("token"), Part("secret"), Part("password"), Part("credenti"), Part("signatur"), Part("assertio"),
-        Part("authoriz"), Part("nticatio"),
+        part("token"), part("secret"), part("password"), part("credenti"), part("signatur"), part("assertio"),
+        part("authoriz"), part("nticatio"),
     ]
-    private static let (auth, key, api) = (Part("auth"), Part("key"), Part("api"))
+    private static let (auth, key, api) = (part("auth"), part("key"), part("api"))
 
     /// It is asked of every field of a request that a cache may answer, so it allocates nothing.
     ///
@@ -79,10 +73,10 @@ public struct SecretFields: Hashable, Sendable {
             // Not the beginning of *author*.
             if hasAuth, octet &- UInt8(ascii: "a") >= 26 { return true }
             read = read << 8 | UInt64(octet)
-            if words.contains(where: { $0.ends(read) }) { return true }
-            hasAuth = auth.ends(read)
-            hasKey = hasKey || key.ends(read)
-            hasAPI = hasAPI || api.ends(read)
+            if words.contains(where: { read & $0.mask == $0.octets }) { return true }
+            hasAuth = read & auth.mask == auth.octets
+            hasKey = hasKey || read & key.mask == key.octets
+            hasAPI = hasAPI || read & api.mask == api.octets
         }
         return hasAuth || hasKey && hasAPI
     }

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// Whether a server's answer is the rest of what is on disk (RFC 9110 §14, §15.3.7). Any doubt starts the download
 /// over: a file of two halves is worse than a second transfer.
@@ -44,7 +45,7 @@ public enum ResumeRule {
         switch status {
         case 200..<300 where isCoded: return nil
         case 206:
-            guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return nil }
+            guard let range = contentRange.flatMap(Self.range), range.first == received else { return nil }
             guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else {
                 return nil
             }
@@ -80,7 +81,7 @@ public enum ResumeRule {
         validator: String?,
         total: Int64?
     ) -> Int64? {
-        guard status == 206, let range = contentRange.flatMap(ContentRange.init), let whole = range.total,
+        guard status == 206, let range = contentRange.flatMap(Self.range), let whole = range.total,
             range.first == part.lowerBound, range.last == min(part.upperBound, whole - 1), total ?? whole == whole
         else { return nil }
         // A server that has not looked at If-Range says itself what it sends.
@@ -115,41 +116,23 @@ public enum ResumeRule {
     }
 }
 
-/// `bytes first-last/total` (RFC 9110 §14.4).
-struct ContentRange: Equatable {
-    let first: Int64
-    let last: Int64
-    /// The length of the whole; nil for `*`.
-    let total: Int64?
-
-    init?(_ text: String) {
-        guard let rest = text.ascii.flatMap(ContentRange.afterUnit) else { return nil }
-        let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
-        guard halves.count == 2 else { return nil }
-        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = ContentRange.number(ends[0]), let last = ContentRange.number(ends[1]) else {
-            return nil
-        }
-        guard first <= last else { return nil }
-        if halves[1] == "*" {
-            total = nil
-        } else {
-            guard let number = ContentRange.number(halves[1]), last < number else { return nil }
-            total = number
-        }
-        self.first = first
-        self.last = last
-    }
-
-    private static func afterUnit(_ text: String) -> Substring? {
-        let text = text.drop { $0 == " " || $0 == "\t" }
-        guard text.prefix(6).lowercased() == "bytes " else { return nil }
-        return text.dropFirst(6).drop { $0 == " " }
+extension ResumeRule {
+    /// Reads `bytes first-last/total` (RFC 9110 §14.4); the total is nil for `*`.
+    private static func range(_ contentRange: String) -> (first: Int64, last: Int64, total: Int64?)? {
+        var reader = FieldReader(contentRange.utf8)
+        reader.skipBlanks()
+        guard reader.token()?.map(\.lowercasedASCII) == Array("bytes".utf8),
+            !reader.take(while: { $0 == UInt8(ascii: " ") }).isEmpty,
+            let first = number(&reader), reader.take(UInt8(ascii: "-")), let last = number(&reader), first <= last,
+            reader.take(UInt8(ascii: "/"))
+        else { return nil }
+        if reader.take(UInt8(ascii: "*")) { return reader.isAtEnd ? (first, last, nil) : nil }
+        guard let total = number(&reader), last < total, reader.isAtEnd else { return nil }
+        return (first, last, total)
     }
 
     /// 1*DIGIT, in 63 bits.
-    private static func number(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
-        return Int64(text)
+    private static func number(_ reader: inout FieldReader) -> Int64? {
+        Int64(String(decoding: reader.take(while: \.isASCIIDigit), as: UTF8.self))
     }
 }

@@ -111,8 +111,8 @@ public struct HTTPURL: Sendable {
         while end < octets.count, octets[end] != UInt8(ascii: "#") {
             let octet = octets[end]
             if octet == UInt8(ascii: "%") {
-                guard end + 2 < octets.count, Hex.value(of: octets[end + 1]) != nil,
-                    Hex.value(of: octets[end + 2]) != nil
+                guard end + 2 < octets.count, hexValue(of: octets[end + 1]) != nil,
+                    hexValue(of: octets[end + 2]) != nil
                 else { throw .percent(at: end) }
             } else if !octet.isPathOrQueryOctet {
                 throw .byte(octet, at: end)
@@ -170,14 +170,11 @@ extension HTTPURL {
     ///
     /// Offsets in problems are those of the text with `http` in place of `ws`.
     public init(webSocket text: String) throws(Problem) {
-        let scheme = text.prefix { $0 != ":" }
         guard !text.isEmpty else { throw .empty }
-        guard scheme.endIndex < text.endIndex else { throw .noScheme }
-        switch scheme.lowercased() {
-        case "ws": try self.init("http" + text[scheme.endIndex...])
-        case "wss": try self.init("https" + text[scheme.endIndex...])
-        default: throw .scheme(scheme.lowercased())
-        }
+        guard let end = text.firstIndex(of: ":") else { throw .noScheme }
+        let scheme = text[..<end].lowercased()
+        guard scheme == "ws" || scheme == "wss" else { throw .scheme(scheme) }
+        try self.init("http" + scheme.dropFirst(2) + text[end...])
     }
 
     /// The path without dot segments, which would lead out of a folder; encoded as it came. Never empty.

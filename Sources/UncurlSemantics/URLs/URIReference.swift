@@ -49,24 +49,18 @@ public struct URIReference: Hashable, Sendable {
     /// Returns the target (§5.2.2). The fragment is the reference's own.
     public func resolved(against base: URIReference) -> URIReference {
         var target = self
-        if scheme != nil {
-            target.path = Self.withoutDotSegments(path)
-            return target
+        if scheme == nil {
+            target.scheme = base.scheme
+            if authority == nil {
+                target.authority = base.authority
+                if path.isEmpty {
+                    (target.path, target.query) = (base.path, query ?? base.query)
+                    return target
+                }
+                if path.first != UInt8(ascii: "/") { target.path = base.merged(with: path) }
+            }
         }
-        target.scheme = base.scheme
-        if authority != nil {
-            target.path = Self.withoutDotSegments(path)
-            return target
-        }
-        target.authority = base.authority
-        if path.isEmpty {
-            target.path = base.path
-            target.query = query ?? base.query
-        } else if path.first == UInt8(ascii: "/") {
-            target.path = Self.withoutDotSegments(path)
-        } else {
-            target.path = Self.withoutDotSegments(base.merged(with: path))
-        }
+        target.path = Self.withoutDotSegments(target.path)
         return target
     }
 
@@ -133,7 +127,7 @@ public struct URIReference: Hashable, Sendable {
 
     private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
         guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
-        return PercentCoding.mended(part) { isAllowed(part[$0], isPath: isPath) }[...]
+        return percentMended(part) { isAllowed(part[$0], isPath: isPath) }[...]
     }
 
     /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what
@@ -196,11 +190,4 @@ extension URIReference {
         let path = withoutDotSegments(path)
         return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
     }
-}
-
-extension UInt8 {
-    /// The octet, with an upper-case ASCII letter in lower case.
-    var lowercasedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
-
-    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
 }

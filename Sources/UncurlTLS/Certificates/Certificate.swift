@@ -11,14 +11,11 @@ internal import CUncurlOpenSSL
     public init(der: [UInt8]) throws(CertificateError) {
         guard isOpenSSLStarted else { throw .malformedCertificate("OpenSSL does not start") }
         ERR_clear_error()
-        let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            guard let made = unsafe d2i_X509(nil, &cursor, buffer.count) else { return nil }
-            if unsafe cursor == buffer.baseAddress.map({ unsafe $0 + buffer.count }) { return unsafe made }
-            unsafe X509_free(made)
-            return nil
+        let (parsed, isWhole) = unsafe decodedDER(der) { unsafe d2i_X509(nil, &$0, $1) }
+        guard isWhole, let parsed = unsafe parsed else {
+            unsafe X509_free(parsed)
+            throw .malformedCertificate(OpenSSLErrors.take().text)
         }
-        guard let parsed = unsafe parsed else { throw .malformedCertificate(OpenSSLErrors.take().text) }
         address = UInt(bitPattern: parsed)
     }
 
@@ -49,32 +46,37 @@ internal import CUncurlOpenSSL
 extension Certificate {
     /// Returns the certificates, and the reasons why blocks that are marked as certificates were left out.
     static func read(_ bytes: [UInt8]) -> (certificates: [Certificate], faults: [String]) {
-        var certificates: [Certificate] = []
-        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
-            // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
-            guard let one = unsafe PEM_read_bio_X509_AUX(bio, nil, neverAsk, nil) else { return false }
-            unsafe certificates.append(Certificate(adopting: one))
-            return true
+        // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
+        let (found, faults) = unsafe blocks(of: bytes) {
+            unsafe PEM_read_bio_X509_AUX($0, nil, PasswordAnswer.callback, nil)
         }
-        if certificates.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) { return ([one], []) }
-        return (certificates, faults)
+        if unsafe found.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) { return ([one], []) }
+        return unsafe (found.map { unsafe Certificate(adopting: $0) }, faults)
     }
 
     static func readRevocationLists(_ bytes: [UInt8]) -> (lists: [OpaquePointer], faults: [String]) {
-        var lists: [OpaquePointer] = unsafe []
-        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
-            guard let one = unsafe PEM_read_bio_X509_CRL(bio, nil, neverAsk, nil) else { return false }
-            unsafe lists.append(one)
-            return true
+        let (lists, faults) = unsafe blocks(of: bytes) {
+            unsafe PEM_read_bio_X509_CRL($0, nil, PasswordAnswer.callback, nil)
         }
-        if unsafe lists.isEmpty, bytes.first == 0x30 {
-            let one = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-                var cursor = buffer.baseAddress
-                return unsafe d2i_X509_CRL(nil, &cursor, buffer.count)
-            }
-            if let one = unsafe one { return unsafe ([one], []) }
+        if unsafe lists.isEmpty, bytes.first == 0x30,
+            let one = unsafe decodedDER(bytes, { unsafe d2i_X509_CRL(nil, &$0, $1) }).made
+        {
+            return unsafe ([one], [])
         }
         return unsafe (lists, faults)
+    }
+
+    private static func blocks(
+        of bytes: [UInt8],
+        _ read: (OpaquePointer) -> OpaquePointer?
+    ) -> (found: [OpaquePointer], faults: [String]) {
+        var found: [OpaquePointer] = unsafe []
+        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
+            guard let one = unsafe read(bio) else { return false }
+            unsafe found.append(one)
+            return true
+        }
+        return unsafe (found, faults)
     }
 
     /// Calls `body` with a read-only BIO over the bytes, which is valid for the length of the call.
@@ -85,14 +87,6 @@ extension Certificate {
             defer { unsafe BIO_free(bio) }
             return unsafe body(bio)
         }
-    }
-
-    /// The password callback for each place where OpenSSL would otherwise ask for a password on the terminal.
-    static let neverAsk: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
-        _,
-        _,
-        _,
-        _ in -1
     }
 
     /// Reads blocks until there are no more. A block that cannot be read is a fault, and the next one is tried:

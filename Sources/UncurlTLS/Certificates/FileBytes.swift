@@ -14,62 +14,60 @@ struct FileFault: Error, Hashable {
     }
 }
 
-/// Reads small files as a whole. It blocks.
-enum FileBytes {
-    /// The largest size that is read. The largest bundle in use is under half a megabyte, the largest revocation lists
-    /// have some ten megabytes.
-    static let limit = 64 << 20
+/// The largest size that is read. The largest bundle in use is under half a megabyte, the largest revocation lists
+/// have some ten megabytes.
+private let fileLimit = 64 << 20
 
-    static func read(_ path: String) throws(FileFault) -> [UInt8] {
-        // C would open the file whose name is the part before it.
-        guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw FileFault(code: errno) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &part, part.count)
-            if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw FileFault(code: errno)
-            }
-            bytes += part[..<count]
-            if bytes.count > limit { throw FileFault(code: EFBIG) }
+/// Reads a small file as a whole. It blocks.
+func readFile(_ path: String) throws(FileFault) -> [UInt8] {
+    // C would open the file whose name is the part before it.
+    guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { throw FileFault(code: errno) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = unsafe read(descriptor, &part, part.count)
+        if count == 0 { return bytes }
+        if count < 0 {
+            if errno == EINTR { continue }
+            throw FileFault(code: errno)
         }
+        bytes += part[..<count]
+        if bytes.count > fileLimit { throw FileFault(code: EFBIG) }
     }
+}
 
-    /// Reads a file that the program named.
-    static func readNamed(_ path: String) throws(CertificateError) -> [UInt8] {
-        do throws(FileFault) { return try read(path) } catch {
-            throw .unreadable(path: path, reason: error.text)
+/// Reads a file that the program named.
+func readNamedFile(_ path: String) throws(CertificateError) -> [UInt8] {
+    do throws(FileFault) { return try readFile(path) } catch {
+        throw .unreadable(path: path, reason: error.text)
+    }
+}
+
+/// Returns values that differ between two states of a file or directory. Nil if it does not exist.
+func fileState(_ path: String) -> [Int]? {
+    var found = stat()
+    guard unsafe stat(path, &found) == 0 else { return nil }
+    let file = [Int(truncatingIfNeeded: found.st_dev), Int(truncatingIfNeeded: found.st_ino)]
+    return file + [found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec]
+}
+
+/// Returns the names in a directory, sorted.
+func fileNames(in path: String) throws(FileFault) -> [String] {
+    guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
+    defer { unsafe closedir(directory) }
+    var names: [String] = []
+    while true {
+        // Only errno tells an error from the end.
+        errno = 0
+        guard let entry = unsafe readdir(directory) else { break }
+        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+            unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
         }
+        if name != ".", name != ".." { names.append(name) }
     }
-
-    /// Returns values that differ between two states of a file or directory. Nil if it does not exist.
-    static func state(_ path: String) -> [Int]? {
-        var found = stat()
-        guard unsafe stat(path, &found) == 0 else { return nil }
-        let file = [Int(truncatingIfNeeded: found.st_dev), Int(truncatingIfNeeded: found.st_ino)]
-        return file + [found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec]
-    }
-
-    /// Returns the names in a directory, sorted.
-    static func names(in path: String) throws(FileFault) -> [String] {
-        guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while true {
-            // Only errno tells an error from the end.
-            errno = 0
-            guard let entry = unsafe readdir(directory) else { break }
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        if errno != 0 { throw FileFault(code: errno) }
-        return names.sorted()
-    }
+    if errno != 0 { throw FileFault(code: errno) }
+    return names.sorted()
 }

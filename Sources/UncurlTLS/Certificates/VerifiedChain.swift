@@ -16,15 +16,12 @@ public struct VerifiedChain: Hashable, Sendable {
         self.spkiSHA256 = spkiSHA256
     }
 
-    init(_ stack: CertificateStack) {
-        var certificates: [[UInt8]] = []
-        var keys: [[UInt8]] = []
-        for index in 0..<stack.count {
-            guard let one = unsafe stack[index] else { continue }
-            unsafe certificates.append(Self.digest(of: one))
-            unsafe keys.append(Self.keyDigest(of: one))
-        }
-        self.init(certificateSHA256: certificates, spkiSHA256: keys)
+    init(_ chain: [Certificate]) {
+        let pointers = unsafe chain.compactMap { unsafe $0.pointer }
+        self.init(
+            certificateSHA256: unsafe pointers.map { unsafe Self.digest(of: $0) },
+            spkiSHA256: unsafe pointers.map { unsafe Self.keyDigest(of: $0) }
+        )
     }
 
     static func digest(of certificate: OpaquePointer) -> [UInt8] {
@@ -39,40 +36,22 @@ public struct VerifiedChain: Hashable, Sendable {
     static func sha256(of bytes: [UInt8]) -> [UInt8] { MessageDigest.sha256.hash(bytes.span) ?? [] }
 }
 
-/// A `STACK_OF(X509)` that holds a reference to each of its entries. It belongs to one thread.
-@safe final class CertificateStack {
-    private let stack: OpaquePointer?
-
-    init() { unsafe stack = uncurl_new_certificates() }
-
-    /// Takes over a stack, which may be nil.
-    init(adopting stack: OpaquePointer?) { unsafe self.stack = stack }
-
-    /// Makes a stack with a new reference to each certificate of another stack, which stays its owner's.
-    init(copying other: OpaquePointer?) {
-        unsafe stack = unsafe other == nil ? uncurl_new_certificates() : X509_chain_up_ref(other)
+/// Certificates as a `STACK_OF(X509)`.
+extension [Certificate] {
+    /// The certificates of a stack, which stays its owner's; none for nil.
+    init(_ stack: OpaquePointer?) {
+        self = (0..<(unsafe uncurl_certificate_count(stack))).compactMap { index in
+            unsafe uncurl_certificate_at(stack, index).map { unsafe Certificate(retaining: $0) }
+        }
     }
 
-    deinit { unsafe uncurl_free_certificates(stack) }
-
-    /// OpenSSL's stack, borrowed from this object.
-    var handle: OpaquePointer? { unsafe stack }
-
-    var count: Int { unsafe Int(uncurl_certificate_count(stack)) }
-
-    /// The certificate at an index, borrowed from this object. Nil past the end.
-    subscript(index: Int) -> OpaquePointer? {
-        guard let index = CInt(exactly: index) else { return nil }
-        return unsafe uncurl_certificate_at(stack, index)
-    }
-
-    /// Appends a certificate. Returns false if memory is short or the pointer is nil.
-    @discardableResult
-    func append(_ certificate: OpaquePointer?) -> Bool {
-        guard let certificate = unsafe certificate, unsafe stack != nil else { return false }
-        _ = unsafe X509_up_ref(certificate)
-        if unsafe uncurl_push_certificate(stack, certificate) > 0 { return true }
-        unsafe X509_free(certificate)
-        return false
+    /// Calls `body` with a stack of these, which lives as long as the call.
+    func withStack<Value>(_ body: (OpaquePointer?) -> Value) -> Value {
+        let stack = unsafe uncurl_new_certificates()
+        defer { unsafe uncurl_free_certificates(stack) }
+        for one in self where unsafe X509_up_ref(one.pointer) == 1 {
+            if unsafe uncurl_push_certificate(stack, one.pointer) <= 0 { unsafe X509_free(one.pointer) }
+        }
+        return unsafe body(stack)
     }
 }

@@ -44,15 +44,15 @@ public struct ClientIdentity: Sendable {
         password: String? = nil
     ) throws(CertificateError) {
         try self.init(
-            pem: FileBytes.readNamed(path),
-            key: keyFile.map { path throws(CertificateError) in try FileBytes.readNamed(path) },
+            pem: readNamedFile(path),
+            key: keyFile.map { path throws(CertificateError) in try readNamedFile(path) },
             password: password
         )
     }
 
     /// Reads a PKCS #12 file, which blocks.
     public init(pkcs12File path: String, password: String?) throws(CertificateError) {
-        try self.init(pkcs12: FileBytes.readNamed(path), password: password)
+        try self.init(pkcs12: readNamedFile(path), password: password)
     }
 
     private init(chain: [Certificate], key: PrivateKey) throws(CertificateError) {
@@ -80,7 +80,9 @@ public struct ClientIdentity: Sendable {
     /// Makes one connection show the identity. Returns false if OpenSSL refuses it; the reason is then in its error
     /// queue.
     func install(in ssl: OpaquePointer?) -> Bool {
-        unsafe withIntermediates { unsafe SSL_use_cert_and_key(ssl, chain.first?.pointer, key.pointer, $0, 1) } == 1
+        unsafe Array(chain.dropFirst()).withStack { stack in
+            unsafe SSL_use_cert_and_key(ssl, chain.first?.pointer, key.pointer, stack, 1) == 1
+        }
     }
 
     /// Makes the connections of a context show the identity.
@@ -88,18 +90,12 @@ public struct ClientIdentity: Sendable {
     /// - Parameter context: An `SSL_CTX`.
     func install(inContext context: OpaquePointer?) throws(TLSError) {
         ERR_clear_error()
-        let code = unsafe withIntermediates { stack in
+        let code = unsafe Array(chain.dropFirst()).withStack { stack in
             unsafe SSL_CTX_use_cert_and_key(context, chain.first?.pointer, key.pointer, stack, 1)
         }
         guard code == 1 else { throw .identity(.refused(OpenSSLErrors.take().text)) }
     }
 
-    /// Calls `body` with the certificates after the identity's own, a `STACK_OF(X509)` that lives as long as the call.
-    private func withIntermediates(_ body: (OpaquePointer?) -> CInt) -> CInt {
-        let stack = CertificateStack()
-        for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
-        return withExtendedLifetime(stack) { unsafe body(stack.handle) }
-    }
 }
 
 extension ClientIdentity: Hashable {

@@ -25,20 +25,28 @@ internal import CUncurlOpenSSL
         ERR_clear_error()
         defer { ERR_clear_error() }
         do throws(CertificateError) {
-            return try read(bytes, password: password, library: nil)
+            return try unsafe read(bytes, password: password, library: nil)
         } catch .legacyEncryption(let why) {
             // The old algorithms get a library context of their own, so that the rest of the process does not get them.
-            guard let library = LegacyLibrary() else { throw .legacyEncryption(why) }
-            return try read(bytes, password: password, library: library)
+            guard let library = unsafe OSSL_LIB_CTX_new() else { throw .legacyEncryption(why) }
+            defer { unsafe OSSL_LIB_CTX_free(library) }
+            guard let legacy = unsafe OSSL_PROVIDER_load(library, "legacy"),
+                let standard = unsafe OSSL_PROVIDER_load(library, "default")
+            else { throw .legacyEncryption(why) }
+            defer {
+                unsafe OSSL_PROVIDER_unload(legacy)
+                unsafe OSSL_PROVIDER_unload(standard)
+            }
+            return try unsafe read(bytes, password: password, library: library)
         }
     }
 
     private static func read(
         _ bytes: [UInt8],
         password: String?,
-        library: LegacyLibrary?
+        library: OpaquePointer?
     ) throws(CertificateError) -> ([Certificate], PrivateKey) {
-        var file = unsafe PKCS12_init_ex(NID_pkcs7_data, library?.context, nil)
+        var file = unsafe PKCS12_init_ex(NID_pkcs7_data, library, nil)
         let isRead = unsafe bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
             return unsafe d2i_PKCS12(&file, &cursor, buffer.count) != nil
@@ -47,7 +55,7 @@ internal import CUncurlOpenSSL
         guard isRead, let file = unsafe file else { throw .malformedPKCS12(OpenSSLErrors.take().text) }
         var budget = DerivationBudget()
         let password = try unsafe opening(file, password, &budget)
-        var contents = unsafe PKCS12File(password, library?.context, budget, isOpened: PKCS12_mac_present(file) == 1)
+        var contents = unsafe PKCS12File(password, library, budget, isOpened: PKCS12_mac_present(file) == 1)
         try unsafe contents.read(file)
         var chain = contents.certificates
         guard !chain.isEmpty else { throw .noCertificate }
@@ -127,31 +135,6 @@ internal import CUncurlOpenSSL
         if fault.isUnsupported { return .legacyEncryption(fault.text) }
         // Without a MAC, a wrong password looks like a damaged file.
         return isOpened ? .malformedPKCS12(fault.text) : .wrongPassword
-    }
-}
-
-/// A library context with the legacy provider, which exists while one file is read.
-@safe private final class LegacyLibrary {
-    let context: OpaquePointer
-    private let providers: (legacy: OpaquePointer, standard: OpaquePointer)
-
-    /// Returns nil if the provider is not installed.
-    init?() {
-        guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }
-        guard let legacy = unsafe OSSL_PROVIDER_load(context, "legacy"),
-            let standard = unsafe OSSL_PROVIDER_load(context, "default")
-        else {
-            unsafe OSSL_LIB_CTX_free(context)
-            return nil
-        }
-        unsafe self.context = context
-        unsafe providers = (legacy, standard)
-    }
-
-    deinit {
-        unsafe OSSL_PROVIDER_unload(providers.legacy)
-        unsafe OSSL_PROVIDER_unload(providers.standard)
-        unsafe OSSL_LIB_CTX_free(context)
     }
 }
 

@@ -33,11 +33,7 @@ internal import CUncurlOpenSSL
         var budget = DerivationBudget()
         defer { ERR_clear_error() }
         for block in blocks {
-            let encrypted = unsafe block.withUnsafeBufferPointer { buffer in
-                var cursor = buffer.baseAddress
-                return unsafe d2i_X509_SIG(nil, &cursor, buffer.count)
-            }
-            guard let encrypted = unsafe encrypted else { continue }
+            guard let encrypted = unsafe decodedDER(block, { unsafe d2i_X509_SIG(nil, &$0, $1) }).made else { continue }
             defer { unsafe X509_SIG_free(encrypted) }
             try unsafe budget.take(encrypted)
         }
@@ -80,7 +76,8 @@ internal import CUncurlOpenSSL
     }
 }
 
-/// The answer to OpenSSL when it asks for a password. There is always one, or OpenSSL would ask on the terminal.
+/// The answer to OpenSSL when it asks for a password. There is always one, or OpenSSL would ask on the terminal: the
+/// callback without an object refuses.
 @safe final class PasswordAnswer {
     private let password: [UInt8]?
     private(set) var wasAsked = false

@@ -9,14 +9,8 @@ public enum MessageDigest: Hashable, Sendable {
 
     /// Returns the digest of bytes. Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
     public func hash(_ bytes: Span<UInt8>) -> [UInt8]? {
-        guard isOpenSSLStarted else { return nil }
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var count: UInt32 = 0
-        let isDone = unsafe bytes.withUnsafeBytes {
-            unsafe EVP_Digest($0.baseAddress, $0.count, &digest, &count, function, nil)
-        }
-        guard isDone == 1 else { return nil }
-        return Array(digest.prefix(Int(count)))
+        guard var digest = RunningDigest(self), digest.add(bytes) else { return nil }
+        return digest.finish()
     }
 
     var function: OpaquePointer? {

@@ -1,4 +1,5 @@
 internal import CUncurlOpenSSL
+internal import UncurlText
 
 /// Whether OpenSSL started. It is started without its cleanup at `exit`: threads that outlive the main one, such as one
 /// that still reads a trust store, would go on in freed tables (seen as a crash in one of thirty short runs). The
@@ -54,6 +55,26 @@ func encodedDER(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) 
     guard count > 0, let data = unsafe data else { return [] }
     defer { unsafe CRYPTO_free(data, nil, 0) }
     return unsafe Array(UnsafeBufferPointer(start: data, count: Int(count)))
+}
+
+/// Returns what a `d2i_…` function reads. It moves the pointer to the end of that.
+func decodedDER(
+    _ bytes: [UInt8],
+    _ decode: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
+) -> (made: OpaquePointer?, isWhole: Bool) {
+    unsafe bytes.withUnsafeBufferPointer { buffer in
+        var cursor = buffer.baseAddress
+        let made = unsafe decode(&cursor, buffer.count)
+        return unsafe (made, cursor == buffer.baseAddress.map { unsafe $0 + buffer.count })
+    }
+}
+
+/// Whether the labels of a DNS name have 1 to 63 octets (RFC 1035 §2.3.4), which are letters, digits, hyphens and
+/// underscores.
+func hasNameLabels(_ labels: [some Collection<UInt8>]) -> Bool {
+    labels.allSatisfy { label in
+        1...63 ~= label.count && label.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
+    }
 }
 
 /// Returns whether a text is an IPv4 address with dots or an IPv6 address.

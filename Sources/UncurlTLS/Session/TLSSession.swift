@@ -65,7 +65,9 @@ internal import CUncurlOpenSSL
     let server: TLSServerContext?
     private(set) var state = State.handshaking
     private var findings = PeerFindings()
-    private var identity = IdentityState.unknown
+    /// The server's request for a certificate, and the decision about it. OpenSSL asks again while there is none: the
+    /// handshake stops meanwhile.
+    private var identity: (wish: IdentityRequest, answer: IdentityAnswer?)?
     private var offer = ResumptionOffer()
     /// Plaintext that came to be encrypted while only part of a message from the peer is here: OpenSSL encrypts nothing
     /// then (a TLS 1.3 ticket may come in several records).
@@ -74,7 +76,9 @@ internal import CUncurlOpenSSL
     /// request's head, and for as much of an upload as a connection sends in a turn or two.
     private static let delayedLimit = 256 * 1024
     /// The peer's first bytes, which are needed if the handshake fails.
-    private var firstBytes = FirstBytes()
+    private var firstBytes: [UInt8] = []
+    /// How many of them are kept: enough for "HTTP/1.1".
+    private static let firstByteCount = 8
     /// The number of bytes written to answer the peer since its last byte of data.
     private var answers = 0
 
@@ -155,7 +159,9 @@ internal import CUncurlOpenSSL
         case .failed(let error): throw error
         }
         if let client, let question = prepareOffer(client) { return question }
-        firstBytes.note(input, from: offset)
+        for index in offset..<min(input.count, offset + Self.firstByteCount - firstBytes.count) {
+            firstBytes.append(input[index])
+        }
         let code = feed(input, &offset) { unsafe uncurl_handshake(ssl) }
         switch code {
         case SSL_ERROR_NONE:
@@ -164,13 +170,11 @@ internal import CUncurlOpenSSL
         case SSL_ERROR_WANT_READ:
             return .needsInput
         case SSL_ERROR_WANT_RETRY_VERIFY:
-            switch findings.verdict {
-            case .unknown, .decided: return .needsRoots
-            case .asked(let question): return .trust(question)
-            }
+            guard findings.verdict == nil, let question = findings.question else { return .needsRoots }
+            return .trust(question)
         case SSL_ERROR_WANT_X509_LOOKUP:
-            guard case .asked(let request) = identity else { throw fail(code) }
-            return .identity(request)
+            guard let identity, identity.answer == nil else { throw fail(code) }
+            return .identity(identity.wish)
         default:
             throw fail(code)
         }
@@ -268,7 +272,7 @@ internal import CUncurlOpenSSL
     public func inputEnded() -> TLSError? {
         switch state {
         case .handshaking:
-            let error = firstBytes.complaint ?? .closedInHandshake
+            let error = complaint ?? .closedInHandshake
             state = .failed(error)
             return error
         case .open: return .truncated
@@ -312,7 +316,7 @@ internal import CUncurlOpenSSL
             return 0
         }
         let configured = configuration.identity
-        let shown = identity.given(configured: configured).shown ?? configured
+        let shown = given(configured: configured).shown ?? configured
         return shown?.chain.reduce(4 * 1024) { $0 + $1.der.count } ?? 0
     }
 
@@ -339,11 +343,18 @@ internal import CUncurlOpenSSL
         let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
         // The verifier's findings say more than the alert that was made of them.
-        if case .decided(.failure(let error)) = findings.verdict { return error }
+        if case .failure(let error) = findings.verdict { return error }
         if let identityFailure { return identityFailure }
         if let name = findings.strangeProtocol { return .unexpectedApplicationProtocol(name) }
         let error = TLSError.of(entry, code)
-        return error == .plainHTTP ? error : firstBytes.complaint ?? error
+        return error == .plainHTTP ? error : complaint ?? error
+    }
+
+    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
+    /// §5.1), or sent nothing.
+    private var complaint: TLSError? {
+        guard let first = firstBytes.first, !(20...23).contains(first) else { return nil }
+        return firstBytes.starts(with: Array("HTTP/".utf8)) ? .plainHTTP : .notTLS(firstBytes: firstBytes)
     }
 }
 
@@ -359,34 +370,6 @@ extension TLSSession {
             let name = unsafe String(decoding: answer.dropFirst(3), as: UTF8.self)
             unsafe TLSSession.of(ssl)?.findings.note(strangeProtocol: name)
         }
-    }
-}
-
-/// The first bytes of a peer. If they are not TLS, they show which protocol it uses.
-struct FirstBytes {
-    private var bytes: UInt64 = 0
-    private var count = 0
-
-    /// The number of bytes that is kept, enough for "HTTP/1.1".
-    private static let size = 8
-
-    mutating func note(_ input: Span<UInt8>, from offset: Int) {
-        var offset = offset
-        while count < FirstBytes.size, offset < input.count {
-            bytes |= UInt64(input[offset]) << (8 * UInt64(count))
-            count += 1
-            offset += 1
-        }
-    }
-
-    private var array: [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: bytes >> (8 * UInt64($0))) } }
-
-    /// The error for a peer that does not use TLS. Nil if it began like TLS, with a record of a known type (RFC 8446
-    /// §5.1), or sent nothing.
-    var complaint: TLSError? {
-        let array = array
-        guard let first = array.first, !(20...23).contains(first) else { return nil }
-        return array.starts(with: Array("HTTP/".utf8)) ? .plainHTTP : .notTLS(firstBytes: array)
     }
 }
 
@@ -410,19 +393,12 @@ public struct TLSInfo: Hashable, Sendable {
 
 /// Which certificate a client shows to a server that asks for one.
 extension TLSSession {
-    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
-    enum IdentityState {
-        case unknown
-        case asked(IdentityRequest)
-        case decided(IdentityAnswer, IdentityRequest)
-
-        /// Returns the server's request, and the identity that it was shown.
-        func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
-            switch self {
-            case .unknown, .asked, .decided(.refuse, _): (nil, nil)
-            case .decided(.configured, let wish): (wish, configured)
-            case .decided(.show(let identity), let wish): (wish, identity)
-            }
+    /// Returns the server's request, and the identity that it was shown.
+    private func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
+        switch identity?.answer {
+        case nil, .refuse: (nil, nil)
+        case .configured: (identity?.wish, configured)
+        case .show(let other): (identity?.wish, other)
         }
     }
 
@@ -432,8 +408,7 @@ extension TLSSession {
         if let client, offer.choose(answer, configured: client.context.configuration.identity) {
             return propose(client)
         }
-        guard case .asked(let wish) = identity else { return }
-        identity = .decided(answer, wish)
+        if identity?.answer == nil { identity?.answer = answer }
     }
 
     /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the
@@ -441,19 +416,12 @@ extension TLSSession {
     /// configuration's.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), let client = session.client else { return 1 }
-        switch session.identity {
-        case .unknown where session.isOpen: return 1
-        case .unknown:
+        if session.identity == nil {
+            if session.isOpen { return 1 }
             let wish = IdentityRequest(name: client.name, authorities: session.authorities)
-            guard let answer = session.offer.answer(to: wish) else {
-                session.identity = .asked(wish)
-                return -1
-            }
-            session.identity = .decided(answer, wish)
-            return unsafe install(answer, in: ssl)
-        case .asked: return -1
-        case .decided(let answer, _): return unsafe install(answer, in: ssl)
+            session.identity = (wish, session.offer.answer(to: wish))
         }
+        return session.identity?.answer.map { unsafe install($0, in: ssl) } ?? -1
     }
 
     private static func install(_ answer: IdentityAnswer, in ssl: OpaquePointer?) -> CInt {
@@ -473,7 +441,7 @@ extension TLSSession {
 
     /// Why the handshake failed, if the reason is the decision about the identity.
     var identityFailure: TLSError? {
-        if case .decided(.refuse(let reason), _) = identity { .identity(.refused(reason)) } else { nil }
+        if case .refuse(let reason) = identity?.answer { .identity(.refused(reason)) } else { nil }
     }
 }
 
@@ -570,7 +538,7 @@ extension TLSSession {
     /// Returns the conditions of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
         guard let chain = findings.chain else { return offer.offered?.provenance }
-        let (wish, shown) = identity.given(configured: client.context.configuration.identity)
+        let (wish, shown) = given(configured: client.context.configuration.identity)
         return Provenance(chain: chain, question: findings.question, wish: wish, shown: shown?.digest)
     }
 
@@ -623,15 +591,15 @@ extension TLSSession {
             return 0
         }
         let others = unsafe X509_STORE_CTX_get0_untrusted(request)
-        if case .unknown = session.findings.verdict { unsafe session.examine(leaf, others) }
+        if session.findings.verdict == nil, session.findings.question == nil { unsafe session.examine(leaf, others) }
         switch session.findings.verdict {
-        case .unknown, .asked:
+        case nil:
             unsafe uncurl_set_retry_verify(ssl)
             return 1
-        case .decided(.success):
+        case .success:
             unsafe X509_STORE_CTX_set_error(request, X509_V_OK)
             return 1
-        case .decided(.failure(let error)):
+        case .failure(let error):
             unsafe X509_STORE_CTX_set_error(request, error.verificationCode)
             return 0
         }
@@ -640,9 +608,8 @@ extension TLSSession {
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?) {
         if let client { return unsafe examine(leaf, others, client) }
         guard let server else { return }
-        let verdict = unsafe PeerVerifier.verify(
-            leaf: leaf,
-            sent: CertificateStack(copying: others),
+        let verdict = unsafe PeerVerifier.verifyPath(
+            TLSSession.certificates(leaf, others),
             name: nil,
             anchors: server.clientAnchors,
             policy: TLSServerContext.clientPolicy
@@ -653,6 +620,7 @@ extension TLSSession {
     /// Verifies a server's certificates. It leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
+        let sent = unsafe TLSSession.certificates(leaf, others)
         let verdict: Result<VerifiedChain, TLSTrustFailure>
         if configuration.verifiesServers {
             let store = client.context.trust
@@ -661,9 +629,8 @@ extension TLSSession {
                 return
             }
             findings.anchors = anchors
-            verdict = unsafe PeerVerifier.verify(
-                leaf: leaf,
-                sent: CertificateStack(copying: others),
+            verdict = PeerVerifier.verifyPath(
+                sent,
                 name: client.name,
                 anchors: anchors,
                 policy: configuration.policy
@@ -674,15 +641,15 @@ extension TLSSession {
             }
         } else {
             // Anyone can send an authority's certificate along, but only the authority can have signed with its key.
-            let linked = unsafe PeerVerifier.linked(TLSSession.certificates(leaf, others))
+            let linked = PeerVerifier.linked(sent)
             verdict = Pin.failure(configuration.policy.pins, linked).map { .failure($0) } ?? .success(linked)
         }
         guard configuration.asksAboutTrust else { return findings.conclude(verdict.mapError(TLSError.untrusted)) }
-        let question = unsafe PeerTrust(
+        let question = PeerTrust(
             name: client.name,
-            sent: TLSSession.certificates(leaf, others),
+            sent: sent,
             verdict: verdict,
-            presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+            presented: VerifiedChain(sent),
             stapledResponse: stapledResponse
         )
         findings.ask(question)
@@ -691,14 +658,7 @@ extension TLSSession {
 
     /// Returns the certificates, the leaf first and once. OpenSSL puts it at the start of the chain that it passes on.
     private static func certificates(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [Certificate] {
-        var chain = unsafe [Certificate(retaining: leaf)]
-        let stack = unsafe CertificateStack(copying: others)
-        for index in 0..<stack.count {
-            if let one = unsafe stack[index], unsafe X509_cmp(one, leaf) != 0 {
-                unsafe chain.append(Certificate(retaining: one))
-            }
-        }
-        return chain
+        unsafe [Certificate(retaining: leaf)] + [Certificate](others).filter { unsafe X509_cmp($0.pointer, leaf) != 0 }
     }
 
     /// Checks the stapled response. OpenSSL calls it when the server's first flight is complete, with such a response
@@ -749,7 +709,7 @@ extension TLSSession {
     private var chain: VerifiedChain? {
         if client != nil { return findings.chain ?? offer.offered?.provenance.chain }
         guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
-        return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
+        return unsafe VerifiedChain(TLSSession.certificates(leaf, SSL_get_peer_cert_chain(ssl)))
     }
 }
 

@@ -28,7 +28,7 @@ internal import CUncurlOpenSSL
 
     /// Reads the lists of a file, which blocks.
     public convenience init(file path: String) throws(CertificateError) {
-        try self.init(FileBytes.readNamed(path))
+        try self.init(readNamedFile(path))
     }
 
     deinit { unsafe uncurl_free_crls(stack) }

@@ -84,9 +84,9 @@ struct TrustLoader {
     }
 
     private mutating func loadFile(_ path: String, forgiving: Bool) -> Bool {
-        states[path] = .some(FileBytes.state(path))
+        states[path] = .some(fileState(path))
         do throws(FileFault) {
-            return take(try FileBytes.read(path), from: path, forgiving: forgiving)
+            return take(try readFile(path), from: path, forgiving: forgiving)
         } catch {
             note(error, at: path)
             return false
@@ -112,9 +112,9 @@ struct TrustLoader {
     }
 
     private mutating func loadDirectory(_ path: String) -> Bool {
-        states[path] = .some(FileBytes.state(path))
+        states[path] = .some(fileState(path))
         let names: [String]
-        do throws(FileFault) { names = try FileBytes.names(in: path) } catch {
+        do throws(FileFault) { names = try fileNames(in: path) } catch {
             note(error, at: path)
             return false
         }
@@ -124,9 +124,9 @@ struct TrustLoader {
         for name in wanted.prefix(Self.directoryLimit) {
             // Other files may be links to nothing, or keys: only certificates count.
             let file = path + "/" + name
-            states[file] = .some(FileBytes.state(file))
+            states[file] = .some(fileState(file))
             do throws(FileFault) {
-                certificates += Certificate.read(try FileBytes.read(file)).certificates
+                certificates += Certificate.read(try readFile(file)).certificates
             } catch {
                 if error.mayPass { note(error, at: file) }
             }

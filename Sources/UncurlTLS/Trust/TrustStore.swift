@@ -32,19 +32,16 @@ public final class TrustStore: Sendable {
     /// Returns the process's store of these roots, or a new one if there is none.
     public static func shared(_ roots: TrustRoots) -> TrustStore {
         registry.withLock { stores in
-            if let store = stores[roots]?.store { return store }
+            if let store = stores[roots]?() { return store }
             let store = TrustStore(roots, surroundings: .process)
-            stores = stores.filter { $0.value.store != nil }
-            stores[roots] = Entry(store: store)
+            stores = stores.filter { $0.value() != nil }
+            stores[roots] = { [weak store] in store }
             return store
         }
     }
 
-    private struct Entry {
-        weak var store: TrustStore?
-    }
-
-    private static let registry = Mutex<[TrustRoots: Entry]>([:])
+    /// The stores that are in use.
+    private static let registry = Mutex<[TrustRoots: @Sendable () -> TrustStore?]>([:])
 
     /// Whether the roots are loaded. Any thread may ask.
     public var isLoaded: Bool { anchors != nil }
@@ -92,7 +89,7 @@ public final class TrustStore: Sendable {
     @discardableResult
     public func refresh() -> Bool {
         reading.withLock { _ in
-            guard let files = loaded?.files, files.contains(where: { FileBytes.state($0.key) != $0.value }),
+            guard let files = loaded?.files, files.contains(where: { fileState($0.key) != $0.value }),
                 case .success(let loaded) = read()
             else { return false }
             state.withLock { $0 = .success(loaded) }

@@ -1,7 +1,8 @@
 internal import CUncurlOpenSSL
+internal import UncurlText
 
 /// Rules for a whole path that OpenSSL does not have. A path that OpenSSL has verified must pass them too.
-extension CertificateStack {
+extension [Certificate] {
     /// Returns what is wrong with this verified path, the leaf first.
     ///
     /// - Parameter maximumDepth: the most certificates between the leaf and the anchor, without those that are
@@ -11,7 +12,7 @@ extension CertificateStack {
         var constraints = DNSConstraints()
         // The loop goes from the anchor down: constraints apply to the certificates below them.
         for depth in (0..<count).reversed() {
-            guard let certificate = unsafe self[depth] else { continue }
+            guard let certificate = unsafe self[depth].pointer else { continue }
             let reason =
                 unsafe Self.keyFault(certificate) ?? Self.nameFault(certificate, depth, constraints)
                 ?? Self.constraintFault(certificate, depth, &constraints, isStrict)
@@ -33,8 +34,8 @@ extension CertificateStack {
 
     private func depthFailure(_ most: Int) -> TLSTrustFailure? {
         var above = 0
-        for depth in 1..<max(count - 1, 1) {
-            guard let certificate = unsafe self[depth], unsafe !Self.isSelfIssued(certificate) else { continue }
+        for depth in 1..<Swift.max(count - 1, 1) {
+            guard let certificate = unsafe self[depth].pointer, unsafe !Self.isSelfIssued(certificate) else { continue }
             above += 1
             guard above > most else { continue }
             return unsafe TLSTrustFailure(
@@ -92,7 +93,7 @@ extension CertificateStack {
         else { return .unusableNameConstraints }
         defer { unsafe NAME_CONSTRAINTS_free(found) }
         let (permitted, excluded) = unsafe (found.pointee.permittedSubtrees, found.pointee.excludedSubtrees)
-        guard unsafe max(uncurl_subtree_count(permitted), uncurl_subtree_count(excluded)) > 0 else {
+        guard unsafe Swift.max(uncurl_subtree_count(permitted), uncurl_subtree_count(excluded)) > 0 else {
             return .unusableNameConstraints
         }
         for isExcluded in [false, true] {
@@ -101,7 +102,9 @@ extension CertificateStack {
                 var data: UnsafePointer<UInt8>? = nil
                 var count: CInt = 0
                 guard unsafe uncurl_dns_subtree_at(subtrees, index, &data, &count) == 1 else { continue }
-                let name = unsafe Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count))))
+                let name = unsafe [UInt8](
+                    UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(Swift.max(0, count)))
+                )
                 guard constraints.add(name, isExcluded: isExcluded, isStrict: isStrict) else {
                     return .unusableNameConstraints
                 }
@@ -122,7 +125,6 @@ extension CertificateStack {
 /// compared without regard to case.
 struct DNSConstraints {
     /// RFC 1035 §2.3.4.
-    private static let labelLimit = 63
     private static let nameLimit = 253
 
     /// Whether there is at least one constraint.
@@ -138,7 +140,7 @@ struct DNSConstraints {
         // An empty constraint covers all names.
         if constraint.isEmpty { return true }
         let isDotted = constraint.first == UInt8(ascii: ".")
-        let name = constraint.map(Self.lowered)
+        let name = constraint.map(\.lowercasedASCII)
         guard Self.isName(isDotted ? name.dropFirst() : name[...]), !(isDotted && isStrict) else { return false }
         if isExcluded, !isDotted, let dot = name.firstIndex(of: UInt8(ascii: ".")) {
             aboveExcluded.insert(Array(name[(dot + 1)...]))
@@ -149,7 +151,7 @@ struct DNSConstraints {
     /// Returns whether a certificate below the constraints may have that name.
     func allow(_ name: [UInt8]) -> Bool {
         guard isAny else { return true }
-        let name = name.map(Self.lowered)
+        let name = name.map(\.lowercasedASCII)
         guard name.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else { return Self.isName(name[...]) }
         let rest = name.dropFirst(2)
         return Self.isName(rest) && !aboveExcluded.contains(Array(rest))
@@ -158,21 +160,7 @@ struct DNSConstraints {
     /// Returns whether the labels are of letters, digits, hyphens and underscores, without a dot at either end.
     private static func isName(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= nameLimit else { return false }
-        return name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
-            1...labelLimit ~= label.count && label.allSatisfy(isNameByte)
-        }
+        return hasNameLabels(name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false))
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
-    }
 }

@@ -14,8 +14,8 @@ internal import CUncurlOpenSSL
     /// Keys below 112 bits of strength and SHA-1 signatures are refused, whatever the distribution compiled in.
     static let securityLevel: CInt = 2
 
-    let leaf: OpaquePointer
-    let sent: CertificateStack
+    /// What the peer sent, its own certificate first.
+    let sent: [Certificate]
     let name: ServerName?
     let anchors: TrustAnchors
     let policy: VerificationPolicy
@@ -27,7 +27,7 @@ internal import CUncurlOpenSSL
     private typealias Selection = UInt64
 
     /// Returns the path, or the first failure: a later one ("issuer not known") only tells that the search continued.
-    mutating func run() -> Result<CertificateStack, TLSTrustFailure> {
+    mutating func run() -> Result<[Certificate], TLSTrustFailure> {
         var likely: [Selection] = [0]
         var unlikely: [Selection] = []
         var known: Set<Selection> = [0]
@@ -46,44 +46,37 @@ internal import CUncurlOpenSSL
     }
 
     /// A path, as far as it was built, and what is wrong with it.
-    private typealias Attempt = (path: CertificateStack, failure: TLSTrustFailure?)
+    private typealias Attempt = (path: [Certificate], failure: TLSTrustFailure?)
 
     private static let outOfMemory = TLSTrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM)
 
     private func attempt(without left: Selection) -> Attempt {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        guard let context = unsafe X509_STORE_CTX_new() else { return (CertificateStack(), Self.outOfMemory) }
+        guard let context = unsafe X509_STORE_CTX_new() else { return ([], Self.outOfMemory) }
         defer { unsafe X509_STORE_CTX_free(context) }
-        let untrusted = left == 0 ? sent : remaining(left)
-        guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted.handle) == 1,
-            unsafe configure(context)
-        else { return (CertificateStack(), Self.outOfMemory) }
-        guard unsafe X509_verify_cert(context) == 1 else {
-            let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
-            return unsafe (CertificateStack(copying: X509_STORE_CTX_get0_chain(context)), failure)
+        let untrusted = sent.enumerated().filter { $0.offset >= Selection.bitWidth || left & (1 << $0.offset) == 0 }
+        return unsafe untrusted.map(\.element).withStack { untrusted in
+            guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted) == 1, unsafe configure(context)
+            else { return ([], Self.outOfMemory) }
+            guard unsafe X509_verify_cert(context) == 1 else {
+                let failure = unsafe TLSTrustFailure(context, name: name, policy: policy)
+                return unsafe ([Certificate](X509_STORE_CTX_get0_chain(context)), failure)
+            }
+            let path = unsafe [Certificate](X509_STORE_CTX_get0_chain(context))
+            return (path, path.ruleFailure(maximumDepth: depth, isStrict: policy.isStrict))
         }
-        let path = unsafe CertificateStack(adopting: X509_STORE_CTX_get1_chain(context))
-        return (path, path.ruleFailure(maximumDepth: depth, isStrict: policy.isStrict))
     }
+
+    private var leaf: OpaquePointer? { unsafe sent.first?.pointer }
 
     private var depth: Int { min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound) }
-
-    private func remaining(_ left: Selection) -> CertificateStack {
-        let rest = CertificateStack()
-        for index in 0..<sent.count where index >= Selection.bitWidth || left & (1 << index) == 0 {
-            unsafe rest.append(sent[index])
-        }
-        return rest
-    }
 
     private func configure(_ context: OpaquePointer) -> Bool {
         guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         // OpenSSL counts self-issued certificates, which do not count (RFC 5280 §6.1.4 (l)): `ruleFailure` counts anew.
-        let selfIssued = (0..<sent.count).count { index in
-            unsafe sent[index].map { unsafe CertificateStack.isSelfIssued($0) } ?? false
-        }
+        let selfIssued = sent.count { unsafe $0.pointer.map { unsafe [Certificate].isSelfIssued($0) } ?? false }
         unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(clamping: min(depth + selfIssued, Self.depths.upperBound)))
         var flags: UInt = 0
         if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
@@ -119,7 +112,7 @@ internal import CUncurlOpenSSL
     /// are the one that failed, and those above it that may have caused the fault; the others are those below it,
     /// without which the path would not have led there.
     private func suspects(
-        _ path: CertificateStack,
+        _ path: [Certificate],
         _ failure: TLSTrustFailure
     ) -> (likely: [Selection], unlikely: [Selection]) {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
@@ -128,8 +121,8 @@ internal import CUncurlOpenSSL
         let start = max(failure.depth, 1)
         let above = (start..<max(path.count, start)).prefix(isAboutIssuers ? .max : 1)
         return (
-            above.compactMap { unsafe selection(path[$0]) },
-            (1..<start).reversed().compactMap { unsafe selection(path[$0]) }
+            above.compactMap { unsafe selection(path[$0].pointer) },
+            (1..<start).reversed().compactMap { unsafe selection(path[$0].pointer) }
         )
     }
 
@@ -137,7 +130,8 @@ internal import CUncurlOpenSSL
     private func selection(_ certificate: OpaquePointer?) -> Selection? {
         guard let certificate = unsafe certificate, unsafe X509_cmp(certificate, leaf) != 0 else { return nil }
         var found: Selection = 0
-        for index in 0..<min(sent.count, Selection.bitWidth) where unsafe X509_cmp(sent[index], certificate) == 0 {
+        for index in 0..<min(sent.count, Selection.bitWidth)
+        where unsafe X509_cmp(sent[index].pointer, certificate) == 0 {
             found |= 1 << index
         }
         return found == 0 ? nil : found
@@ -171,7 +165,7 @@ extension TLSTrustFailure {
             let sent = unsafe uncurl_certificate_count(X509_STORE_CTX_get0_untrusted(context))
             reason = sent <= 1 && depth == 0 ? .incompleteChain(issuer: issuer) : .unknownIssuer(issuer)
         case X509_V_ERR_INVALID_PURPOSE: reason = .wrongPurpose(isClient: policy.isForClient)
-        default: reason = Self.plain[code] ?? .other
+        default: reason = Self.plain(code)
         }
         let subject = unsafe CertificateFacts.text(X509_get_subject_name(current))
         self.init(reason: reason, depth: depth, subject: subject, code: code)
@@ -184,74 +178,48 @@ extension TLSTrustFailure {
     }
 
     /// The errors that carry no values.
-    private static let plain: [CInt: Reason] = {
-        let groups: [(Reason, [CInt])] = [
-            (.selfSigned, [X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT]),
-            (.chainTooLong, [X509_V_ERR_CERT_CHAIN_TOO_LONG]),
-            (.notAnAuthority, [X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN]),
-            (.pathTooLong, [X509_V_ERR_PATH_LENGTH_EXCEEDED]),
-            (
-                .nameConstraints,
-                [
-                    X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
-                    X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
-                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX,
-                ]
-            ),
-            (.unknownCriticalExtension, [X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION]),
-            (.weakKey, [X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL]),
-            (.weakSignature, [X509_V_ERR_CA_MD_TOO_WEAK]),
-            (
-                .badSignature,
-                [
-                    X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
-                    X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
-                    X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM,
-                ]
-            ),
-            (
-                .unreadableKey,
-                [X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_NO_ISSUER_PUBLIC_KEY]
-            ),
-            (
-                .unreadableDate,
-                [X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD]
-            ),
-            (
-                .malformed,
-                [X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_EC_KEY_EXPLICIT_PARAMS]
-            ),
-            (.distrusted, [X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED]),
-            (.revoked, [X509_V_ERR_CERT_REVOKED]),
-            (.revocationListMissing, [X509_V_ERR_UNABLE_TO_GET_CRL]),
-            (.revocationListExpired, [X509_V_ERR_CRL_HAS_EXPIRED]),
-            (.revocationListNotYetValid, [X509_V_ERR_CRL_NOT_YET_VALID]),
-            (
-                .revocationListUnusable,
-                [
-                    X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
-                    X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
-                    X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-                    X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_DIFFERENT_CRL_SCOPE,
-                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
-                ]
-            ),
-            (.outOfMemory, [X509_V_ERR_OUT_OF_MEM]),
-            (
-                .unprofiled,
-                [
-                    X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN,
-                    X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA, X509_V_ERR_ISSUER_NAME_EMPTY,
-                    X509_V_ERR_SUBJECT_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
-                    X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
-                    X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
-                    X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
-                    X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3,
-                ]
-            ),
-        ]
-        var table: [CInt: Reason] = [:]
-        for (reason, codes) in groups { for code in codes { table[code] = reason } }
-        return table
-    }()
+    private static func plain(_ code: CInt) -> Reason {
+        switch code {
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG: .chainTooLong
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN: .notAnAuthority
+        case X509_V_ERR_PATH_LENGTH_EXCEEDED: .pathTooLong
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
+            X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
+            X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
+            .nameConstraints
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: .unknownCriticalExtension
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: .weakKey
+        case X509_V_ERR_CA_MD_TOO_WEAK: .weakSignature
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
+            X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
+            X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM:
+            .badSignature
+        case X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_NO_ISSUER_PUBLIC_KEY: .unreadableKey
+        case X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD: .unreadableDate
+        case X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_EC_KEY_EXPLICIT_PARAMS:
+            .malformed
+        case X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED: .distrusted
+        case X509_V_ERR_CERT_REVOKED: .revoked
+        case X509_V_ERR_UNABLE_TO_GET_CRL: .revocationListMissing
+        case X509_V_ERR_CRL_HAS_EXPIRED: .revocationListExpired
+        case X509_V_ERR_CRL_NOT_YET_VALID: .revocationListNotYetValid
+        case X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+            X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
+            X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_DIFFERENT_CRL_SCOPE,
+            X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+            .revocationListUnusable
+        case X509_V_ERR_OUT_OF_MEM: .outOfMemory
+        case X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN,
+            X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA, X509_V_ERR_ISSUER_NAME_EMPTY,
+            X509_V_ERR_SUBJECT_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
+            X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
+            X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+            X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
+            X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+            .unprofiled
+        default: .other
+        }
+    }
 }

@@ -20,44 +20,30 @@ public enum PeerVerifier {
         at time: CertificateDate? = nil,
         stapledResponse: [UInt8]? = nil
     ) -> Result<VerifiedChain, TLSTrustFailure> {
-        guard let leaf = unsafe chain.first?.pointer else {
+        guard !chain.isEmpty else {
             return .failure(TLSTrustFailure(reason: .noCertificate, code: X509_V_ERR_UNSPECIFIED))
         }
-        let sent = CertificateStack()
-        for one in chain { unsafe sent.append(one.pointer) }
-        let found = unsafe verify(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, at: time)
-        return found.flatMap { found in
+        return verifyPath(chain, name: name, anchors: anchors, policy: policy, at: time).flatMap { found in
             let failure = policy.failure(ofStaple: stapledResponse, path: found.path, at: time)
             return failure.map { .failure($0) } ?? .success(found.chain)
         }
     }
 
     /// Checks, for a handshake, everything but the stapled response, which may come later than the certificates.
-    static func verify(
-        leaf: OpaquePointer,
-        sent: CertificateStack,
+    static func verifyPath(
+        _ sent: [Certificate],
         name: ServerName?,
         anchors: TrustAnchors,
         policy: VerificationPolicy,
         at time: CertificateDate? = nil
-    ) -> Result<(chain: VerifiedChain, path: CertificateStack), TLSTrustFailure> {
-        var search = unsafe PathSearch(leaf: leaf, sent: sent, name: name, anchors: anchors, policy: policy, time: time)
+    ) -> Result<(chain: VerifiedChain, path: [Certificate]), TLSTrustFailure> {
+        var search = PathSearch(sent: sent, name: name, anchors: anchors, policy: policy, time: time)
         return search.run().flatMap { path in
             let chain = VerifiedChain(path)
             return Pin.failure(policy.pins, chain).map { .failure($0) } ?? .success((chain, path))
         }
     }
 
-    /// Returns the digests of the certificates that were sent, the leaf's first, without any verification.
-    static func presented(leaf: OpaquePointer, untrusted: OpaquePointer?) -> VerifiedChain {
-        let stack = CertificateStack()
-        unsafe stack.append(leaf)
-        let others = unsafe CertificateStack(copying: untrusted)
-        for index in 0..<others.count where unsafe X509_cmp(others[index], leaf) != 0 {
-            unsafe stack.append(others[index])
-        }
-        return VerifiedChain(stack)
-    }
 }
 
 /// Single rules of a verification, for callers that deliberately leave out the others.
@@ -73,10 +59,9 @@ extension PeerVerifier {
     ///   - chain: What the peer sent, its own certificate first.
     ///   - others: Certificates that the peer may have left out.
     public static func linked(_ chain: [Certificate], others: [Certificate] = []) -> VerifiedChain {
-        let path = CertificateStack()
-        guard let leaf = chain.first, unsafe path.append(leaf.pointer) else { return VerifiedChain(path) }
+        guard var current = chain.first else { return VerifiedChain([]) }
+        var path = [current]
         var candidates = Array(chain.dropFirst()) + others
-        var current = leaf
         var attempts = 0
         while attempts < linkAttempts {
             let found = candidates.firstIndex { candidate in
@@ -88,7 +73,7 @@ extension PeerVerifier {
             }
             guard let found else { break }
             current = candidates.remove(at: found)
-            unsafe path.append(current.pointer)
+            path.append(current)
         }
         ERR_clear_error()
         return VerifiedChain(path)

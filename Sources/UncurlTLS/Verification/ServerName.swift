@@ -1,4 +1,5 @@
 internal import CUncurlOpenSSL
+internal import UncurlText
 
 /// The server that a client means to reach: the name that the certificate must contain, and the one that SNI sends.
 ///
@@ -36,10 +37,9 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Returns whether the labels have 1 to 63 octets (RFC 1035 §2.3.4). A text whose last label is a number is meant
     /// as an IPv4 address, and is none.
     private static func isName(_ bytes: Substring.UTF8View) -> Bool {
-        guard bytes.allSatisfy({ isNameByte($0) }) else { return false }
         let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isNumber = labels.last?.allSatisfy { 0x30...0x39 ~= $0 } ?? true
-        return !isNumber && labels.allSatisfy { 1...63 ~= $0.count }
+        return !isNumber && hasNameLabels(labels)
     }
 
     /// The name that SNI sends. Nil for an address.
@@ -56,7 +56,7 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
     /// wildcard stands for exactly one label, whatever that label is, and has two labels behind it at least.
     func isNamed(by presented: [UInt8]) -> Bool {
         guard !isAddress else { return false }
-        let presented = presented.map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
+        let presented = presented.map(\.lowercasedASCII)
         guard presented.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")]) else {
             return presented.elementsEqual(text.utf8)
         }
@@ -64,13 +64,4 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         return parent.dropFirst().contains(UInt8(ascii: ".")) && parent.elementsEqual(presented.dropFirst())
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-            true
-        default:
-            false
-        }
-    }
 }

@@ -9,13 +9,13 @@ extension VerificationPolicy {
     private static let openEndedLifetime: Int64 = 10 * 86_400
 
     /// Returns the policy's objection to the response, or to its absence. `path` is verified, the leaf first.
-    func failure(ofStaple response: [UInt8]?, path: CertificateStack, at time: CertificateDate?) -> TLSTrustFailure? {
+    func failure(ofStaple response: [UInt8]?, path: [Certificate], at time: CertificateDate?) -> TLSTrustFailure? {
         switch stapling {
         case .ignored: return nil
         case .checked: if response == nil { return nil }
         case .required: break
         }
-        let subject = unsafe CertificateFacts.text(X509_get_subject_name(path[0]))
+        let subject = unsafe CertificateFacts.text(X509_get_subject_name(path.first?.pointer))
         guard let response else {
             return TLSTrustFailure(reason: .stapleMissing, subject: subject, code: TLSTrustFailure.applicationCode)
         }
@@ -28,23 +28,23 @@ extension VerificationPolicy {
 
     private static func objection(
         to bytes: [UInt8],
-        path: CertificateStack,
+        path: [Certificate],
         now: CertificateDate
     ) -> TLSTrustFailure.Reason? {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        let response = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return unsafe d2i_OCSP_RESPONSE(nil, &cursor, buffer.count)
+        guard let response = unsafe decodedDER(bytes, { unsafe d2i_OCSP_RESPONSE(nil, &$0, $1) }).made else {
+            return .stapleUnusable(.unreadable)
         }
-        guard let response = unsafe response else { return .stapleUnusable(.unreadable) }
         defer { unsafe OCSP_RESPONSE_free(response) }
         let status = unsafe OCSP_response_status(response)
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .stapleUnusable(.unsuccessful(Int(status))) }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { return .stapleUnusable(.unreadable) }
         defer { unsafe OCSP_BASICRESP_free(basic) }
         // A leaf that is an anchor itself has no issuer in its path, and so no signer that could vouch for it.
-        guard let leaf = unsafe path[0], let issuer = unsafe path[1] else { return .stapleUnusable(.wrongSigner) }
+        guard path.count > 1, let leaf = unsafe path[0].pointer, let issuer = unsafe path[1].pointer else {
+            return .stapleUnusable(.wrongSigner)
+        }
         if let fault = unsafe signatureFault(basic, path: path, issuer: issuer, now: now) {
             return .stapleUnusable(fault)
         }
@@ -55,14 +55,14 @@ extension VerificationPolicy {
     /// id-kp-OCSPSigning.
     private static func signatureFault(
         _ basic: OpaquePointer,
-        path: CertificateStack,
+        path: [Certificate],
         issuer: OpaquePointer,
         now: CertificateDate
     ) -> StapleFault? {
         var signer: OpaquePointer? = nil
-        guard unsafe OCSP_resp_get0_signer(basic, &signer, path.handle) == 1, let signer = unsafe signer else {
-            return .wrongSigner
-        }
+        guard unsafe path.withStack({ unsafe OCSP_resp_get0_signer(basic, &signer, $0) }) == 1,
+            let signer = unsafe signer
+        else { return .wrongSigner }
         if unsafe X509_cmp(signer, issuer) != 0 {
             let usage = unsafe X509_get_extended_key_usage(signer)
             guard usage != UInt32.max, usage & UInt32(XKU_OCSP_SIGN) != 0,
@@ -72,10 +72,10 @@ extension VerificationPolicy {
                 let until = unsafe CertificateDate(X509_get0_notAfter(signer)), from <= now, now <= until
             else { return .wrongSigner }
         }
-        let only = CertificateStack()
-        unsafe only.append(signer)
         // The check above settled the signer. Only the signature is left to check.
-        let result = unsafe OCSP_basic_verify(basic, only.handle, nil, UInt(OCSP_NOVERIFY | OCSP_NOCHAIN))
+        let result = unsafe [Certificate(retaining: signer)].withStack { only in
+            unsafe OCSP_basic_verify(basic, only, nil, UInt(OCSP_NOVERIFY | OCSP_NOCHAIN))
+        }
         return result == 1 ? nil : .badSignature
     }
 

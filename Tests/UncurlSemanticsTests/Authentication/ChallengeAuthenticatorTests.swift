@@ -9,7 +9,9 @@ struct AuthenticatorTests {
     private let basic = "Basic dTpw"
     private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
-    private func challenges(_ line: String) -> [AuthenticationChallenge] { ChallengeParser.parse(line) }
+    private func challenges(_ line: String) -> [AuthenticationChallenge] {
+        AuthenticationChallenge.all(inLine: line.utf8)
+    }
 
     private func accepts(
         _ authenticator: inout ChallengeAuthenticator,

@@ -13,7 +13,7 @@ struct DigestAuthenticationTests {
         _ credentials: Credentials = mufasa,
         clientNonce: String = clientNonce
     ) throws -> DigestAuthentication {
-        let challenge = try #require(ChallengeParser.parse(line).first)
+        let challenge = try #require(AuthenticationChallenge.all(inLine: line.utf8).first)
         var digest = DigestAuthentication(try #require(DigestChallenge(challenge)), credentials)
         digest.use(clientNonce: clientNonce)
         return digest
@@ -21,7 +21,7 @@ struct DigestAuthenticationTests {
 
     /// A parameter of an answer, quotes undone.
     private func part(_ name: String, of field: String) -> String? {
-        ChallengeParser.parse(field).first?.parameters[name]
+        AuthenticationChallenge.all(inLine: field.utf8).first?.parameters[name]
     }
 
     private func challenge3_9_1(_ algorithm: String) -> String {
@@ -210,7 +210,9 @@ struct DigestAuthenticationTests {
 
     @Test("challenges whose octets differ are different, also where they are no UTF-8")
     func distinct() {
-        let both = ["\u{E8}", "\u{E9}"].map { ChallengeParser.parse(Self.latin1("Digest realm=\"\($0)\", nonce=n")) }
+        let both = ["\u{E8}", "\u{E9}"].map {
+            AuthenticationChallenge.all(inLine: Self.latin1("Digest realm=\"\($0)\", nonce=n"))
+        }
         #expect(both[0] != both[1] && both[0].first?.realm == both[1].first?.realm)
     }
 
@@ -227,7 +229,7 @@ struct DigestAuthenticationTests {
     @Test("two digests of one challenge use nonces of their own")
     func random() throws {
         let challenge = try #require(
-            DigestChallenge(ChallengeParser.parse("Digest realm=r, nonce=n, qop=auth")[0])
+            DigestChallenge(AuthenticationChallenge.all(inLine: "Digest realm=r, nonce=n, qop=auth".utf8)[0])
         )
         let nonces = try (0..<8).map { _ in
             var digest = DigestAuthentication(challenge, Self.mufasa)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Digest challenges")
 struct DigestChallengeTests {
     private func read(_ line: String) -> DigestChallenge? {
-        ChallengeParser.parse(line).first.flatMap(DigestChallenge.init)
+        AuthenticationChallenge.all(inLine: line.utf8).first.flatMap(DigestChallenge.init)
     }
 
     @Test(
