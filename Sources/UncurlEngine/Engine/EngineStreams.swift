@@ -51,26 +51,21 @@ extension Engine {
                 return asker.ended(.failure(.shutDown))
             }
             let unread = connection.takeUnread()
-            guard var link = connection.surrender(), let transport = link.takeTransport() else {
+            guard let link = connection.surrender() else {
                 return asker.ended(.failure(.connectionLost(nil)))
             }
-            let destination = Destination(
-                origin: Origin(securing: origin),
-                proxy: ProxyChoice(.direct, for: origin),
-                context: options.tls,
-                serverName: options.serverName,
-                evaluator: options.trustEvaluator
-            )
+            var options = options
+            (options.endpoint, options.proxies, options.localAddress) = (.origin, .direct, nil)
+            let destination = Destination(Origin(securing: origin), options)
             let limit = (options.timeouts ?? configuration.timeouts).connect
-            let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))
-            dials.insert(dial)
-            dial.secure(transport, link.token, connection.record, rest + unread, timeout: limit)
+            newDial(makeHost(destination), .stream(asker, limit))
+                .secure(link, connection.record, rest + unread, timeout: limit)
         }
         return asker
     }
 
     private func abandonDial(of asker: StreamDial) {
-        let its = dials.all.first { dial in
+        let its = dials.values.first { dial in
             if case .stream(let other, _) = dial.purpose { other === asker } else { false }
         }
         if let its {

@@ -186,7 +186,7 @@ public final class UpgradedConnection {
         defer { isServed = false }
         if let refusal = link.refusal { return lost(.system(refusal)) }
         if let failure = link.secure?.sealFailure { return lost(.tls(failure)) }
-        if readiness.contains(.writable) { link.flushSecure() }
+        if readiness.contains(.writable) { try? link.flushSecure() }
         if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
         if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
             peerFinished = peerFinished || readiness.contains(.peerFinished)
@@ -236,7 +236,7 @@ public final class UpgradedConnection {
         guard let secure = link.secure else { return buffer.withBytes(count) { deliver($0) } }
         let heldBack = secure.waitsForInput
         let opened = buffer.withBytes(count) { secure.decrypt($0) }
-        link.flushSecure()
+        try? link.flushSecure()
         if heldBack { updateInterest() }
         if opened > 0, !secure.withPlaintext(opened, { deliver($0) }) { return false }
         guard secure.ending != nil else { return true }
@@ -285,7 +285,7 @@ public final class UpgradedConnection {
             if let secure = link.secure {
                 guard halfCloses else { return finished() }
                 secure.closeWriting()
-                link.flushSecure()
+                try? link.flushSecure()
             } else {
                 link.shutdownWrite()
             }

@@ -1,4 +1,5 @@
 public import UncurlReactor
+import UncurlText
 public import UncurlWebSocket
 
 /// Hears of a WebSocket. It is called on the loop, which must not be blocked. Every call may send, pause or close.
@@ -229,8 +230,7 @@ public final class WebSocketConnection {
                 return linger(.failure(.violation(error)))
             }
         }
-        let rest = bytes.extracting(droppingFirst: position)
-        unsafe rest.withUnsafeBufferPointer { unsafe held.append(contentsOf: $0) }
+        held.append(bytes.extracting(droppingFirst: position))
     }
 
     private func handle(_ event: WebSocketMachine.Event) {

@@ -1,5 +1,6 @@
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// One connection of a ``RawServer``. It runs its script on the loop and records what comes.
 ///

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+import UncurlText
 
 /// A generated body while it is sent: framed, and cut where the route says so.
 struct BodyProducer {

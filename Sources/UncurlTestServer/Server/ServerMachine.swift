@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+import UncurlText
 internal import UncurlWebSocket
 
 /// The server's side of a connection, without the socket: octets come in, octets and needs go out.
