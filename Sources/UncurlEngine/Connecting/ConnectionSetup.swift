@@ -235,7 +235,7 @@ final class ConnectionSetup: ReadinessHandler {
             layer.sealAll(bytes)
             if let failure = layer.sealFailure { return fail(.tls(failure)) }
         } else {
-            link.append(Array(bytes), isContent: false)
+            link.queue.append(Array(bytes), isContent: false)
         }
         flush()
     }
@@ -247,7 +247,7 @@ final class ConnectionSetup: ReadinessHandler {
         } catch {
             // The peer may have sent the reason before it closed, so that is read first.
             guard error.isPeerClosure else { return fail(.closedWhileOpening(error)) }
-            link.emptyQueue()
+            link.queue.removeAll()
         }
         updateInterest()
     }

@@ -162,28 +162,19 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
-        let resume = pause()
+        let answered = pause(usual: .builtIn, then)
         let destination = host.destination
         if engine.security.evaluator(for: destination) != nil {
             engine.observe(.askingForTrust(destination.origin))
         }
         let proxy = isProxy ? host.route.proxy : nil
-        let waiter = engine.waiter(for: self)
-        question = engine.security.ask(about: trust, of: proxy, to: destination) { [weak self] verdict in
-            self?.question = nil
-            if resume() { self?.judged(verdict ?? self?.unasked(.builtIn, since: waiter), then) }
-        }
+        question = engine.security.ask(about: trust, of: proxy, to: destination, then: answered)
     }
 
     /// Asks for an identity. A proxy is never shown an identity that is meant for an origin.
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
-        let resume = pause()
-        let waiter = engine.waiter(for: self)
-        question = engine.security.ask(about: request, of: host.destination) { [weak self] answer in
-            self?.question = nil
-            if resume() { self?.judged(answer ?? self?.unasked(.configured, since: waiter), then) }
-        }
+        question = engine.security.ask(about: request, of: host.destination, then: pause(usual: .configured, then))
     }
 
     /// Replaces the missing answer of an evaluator that had no user to ask. The exchange that waited before the
@@ -196,10 +187,6 @@ final class Dial: ConnectorDelegate, TimerHandler {
         }
     }
 
-    private func judged<Given>(_ answer: Given?, _ then: (Given) -> Void) {
-        if let answer { then(answer) } else { engine.dialUnjudged(self) }
-    }
-
     private func ask(_ isAsking: Bool) {
         guard isAsking != (askingSince != nil) else { return }
         askingSince = isAsking ? engine.loop.now : nil
@@ -207,20 +194,21 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     /// Replaces the time limit, since a decision that people make may take longer than a network should. The function
-    /// that is returned restores the old limit, and returns false if the dial is gone.
-    private func pause() -> () -> Bool {
-        let resumed = (phase: phase, left: deadline.nanoseconds(since: engine.loop.now))
+    /// that is returned restores the old limit, and passes the answer on unless the dial is gone.
+    private func pause<Given>(usual: Given, _ then: @escaping (Given) -> Void) -> (Given?) -> Void {
+        let (outer, left) = (phase, deadline.nanoseconds(since: engine.loop.now))
         phase = .trustDecision
-        let span = engine.security.timeLimit(for: host.destination)
-        limit(to: engine.loop.now.advanced(by: span))
+        limit(to: engine.loop.now.advanced(by: engine.security.timeLimit(for: host.destination)))
         ask(true)
-        return { [weak self] in
-            guard let self else { return false }
+        let waiter = engine.waiter(for: self)
+        return { [weak self] answer in
+            guard let self else { return }
+            question = nil
             ask(false)
-            phase = resumed.phase
+            phase = outer
             // Without a limit, this is still far in the future.
-            limit(to: engine.loop.now.advanced(byNanoseconds: resumed.left))
-            return true
+            limit(to: engine.loop.now.advanced(byNanoseconds: left))
+            if let answer = answer ?? unasked(usual, since: waiter) { then(answer) } else { engine.dialUnjudged(self) }
         }
     }
 

@@ -4,24 +4,19 @@ internal import UncurlTLS
 /// A connection that is opened only to test it: ``Engine/probe(_:then:)``. Loop-confined.
 ///
 /// ```
-///   dialling (Dial) ──▶ parting(the end of an unused connection) ──▶ over
-///          └───────────────── failed, abandoned ──────────────────────▲
+///   dialling (Dial) ──▶ parting (the end of an unused connection) ──▶ over
+///          └───────────────── failed, abandoned ───────────────────────▲
 /// ```
 final class Probe: ReadinessHandler, TimerHandler {
     typealias Answer = Result<ConnectionRecord, EngineError>
     typealias Ended = (Probe, Answer) -> Void
 
-    private enum State {
-        case dialling
-        case parting(ConnectionRecord)
-        case over
-    }
-
     private let loop: EventLoop
     /// The completion, which is called once. Its reference to the engine ends with the call.
     private var ended: Ended?
-    private var state = State.dialling
+    /// Both nil while it is dialled.
     private var link: Link?
+    private var record: ConnectionRecord?
     private var timer: TimerID?
     /// Whether the call that made it has not returned: then a failure is reported later.
     private var isStarting = true
@@ -50,7 +45,7 @@ final class Probe: ReadinessHandler, TimerHandler {
     /// alert of a server that refuses the client certificate: both come after the client's side of the handshake is
     /// done.
     func part(_ link: consuming Link, _ record: ConnectionRecord, at limit: Instant) {
-        state = .parting(record)
+        self.record = record
         link.secure?.closeWriting()
         try? link.flushSecure()
         // Data that the kernel has no room for is not waited for: the FIN would overtake it.
@@ -62,7 +57,7 @@ final class Probe: ReadinessHandler, TimerHandler {
     }
 
     func ready(_ readiness: Readiness) {
-        guard case .parting(let record) = state else { return }
+        guard let record else { return }
         let buffer = loop.readBuffer
         guard let result = try? link?.read(into: buffer) else { return end(.success(record)) }
         switch result {
@@ -84,7 +79,7 @@ final class Probe: ReadinessHandler, TimerHandler {
     /// The peer has not closed its side in time. The probe has still succeeded: the connection was opened.
     func timerFired(_ id: TimerID) {
         timer = nil
-        guard case .parting(let record) = state else { return }
+        guard let record else { return }
         link?.close(abruptly: true)
         end(.success(record))
     }
@@ -96,13 +91,13 @@ final class Probe: ReadinessHandler, TimerHandler {
     }
 
     private func end(_ outcome: Answer) {
-        if case .over = state { return }
-        state = .over
+        guard let ended = ended.take() else { return }
         link?.drop()
         link = nil
         if let timer { loop.cancel(timer) }
         timer = nil
-        ended.take()?(self, outcome)
+        record = nil
+        ended(self, outcome)
     }
 }
 

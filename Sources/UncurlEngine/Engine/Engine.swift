@@ -217,12 +217,6 @@ internal import UncurlTLS
         if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
 
-    func giveBack(_ exchange: Exchange) {
-        endRest(of: exchange)
-        exchange.end()
-        freeExchanges.append(exchange.slot)
-    }
-
     /// Calls the delegate of an exchange that has been given back. The engine does not end before that has returned.
     @inline(__always)
     func tell(_ call: () -> Void) {
@@ -784,9 +778,7 @@ extension Engine {
             reusable = mayCarry(next, connection)
         }
         if let decoder = exchange.decoder { keep(decoder) }
-        let farewell = exchange.takeFarewell()
-        observe(.ended(exchange.id, nil))
-        giveBack(exchange)
+        let farewell = leave(exchange, nil)
         if reusable, connection.keeper != nil || connection.host.pool.waiting == 0 {
             warm = connection
             farewell.deliver(.completed(trailers: trailers))
@@ -815,9 +807,7 @@ extension Engine {
     /// connection.
     func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
         let upgraded = giveAway(connection, unread: unread)
-        let farewell = exchange.takeFarewell()
-        observe(.ended(exchange.id, nil))
-        giveBack(exchange)
+        let farewell = leave(exchange, nil)
         tell {
             feedStarved()
             perform(connection.host.pool.closedBusy(), connection.host)
@@ -873,9 +863,7 @@ extension Engine {
             if configuration.resendsRequests, facts.allowsRetry, !isDraining {
                 return retry(exchange, instead: connection, .failed(error))
             }
-            let (farewell, id) = (exchange.takeFarewell(), exchange.id)
-            giveBack(exchange)
-            observe(.ended(id, error))
+            let farewell = leave(exchange, error)
             retire(connection, .failed(error), abruptly: true)
             farewell.deliver(.failed(error))
         }
@@ -898,10 +886,17 @@ extension Engine {
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {
+        leave(exchange, error).deliver(.failed(error))
+    }
+
+    /// Gives an exchange back. Its delegate is told later, by what is returned.
+    private func leave(_ exchange: Exchange, _ error: EngineError?) -> Farewell {
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, error))
-        giveBack(exchange)
-        farewell.deliver(.failed(error))
+        endRest(of: exchange)
+        exchange.end()
+        freeExchanges.append(exchange.slot)
+        return farewell
     }
 
     private func retryFacts(

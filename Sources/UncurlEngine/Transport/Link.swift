@@ -14,7 +14,7 @@ struct Link: ~Copyable {
     private var socket: Socket?
     /// The innermost TLS layer; nil without TLS.
     private(set) var secure: TLSLayer?
-    private(set) var queue = SendQueue()
+    var queue = SendQueue()
     private var interest: Interest = [.read, .peerFinish]
     /// The error with which epoll refused to wait: then no event will come, and what the connection carries has failed.
     private(set) var refusal: Errno?
@@ -132,13 +132,6 @@ struct Link: ~Copyable {
     func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
         try withSocket { socket throws(Errno) in try socket.send(file, at: offset, atMost: count) }
     }
-
-    mutating func append(_ bytes: [UInt8], isContent: Bool) { queue.append(bytes, isContent: isContent) }
-
-    /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
-    mutating func skip(_ count: Int) { queue.skip(count) }
-
-    mutating func emptyQueue() { queue.removeAll() }
 
     mutating func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
         var waiting = SendQueue()
