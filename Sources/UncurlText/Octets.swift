@@ -6,3 +6,15 @@ extension UInt8 {
     package var isASCIIDigit: Bool { self &- 0x30 < 10 }
     package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 }
+
+extension [UInt8] {
+    /// The octets of a span, copied once.
+    package init(_ bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+
+    /// Appends the octets of a span, copied once.
+    package mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+}

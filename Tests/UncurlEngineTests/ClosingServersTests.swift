@@ -5,7 +5,7 @@ import UncurlReactor
 
 @Suite("Servers that close right after an answer")
 struct ClosingServersTests {
-    private func destination(_ port: UInt16) throws -> Destination { Destination(origin: try origin(port)) }
+    private func destination(_ port: UInt16) throws -> Destination { Destination(try origin(port)) }
     private func seconds(_ count: Double) -> Instant { Instant(nanoseconds: Int64(count * 1e9)) }
 
     @Test("a close within a second of the answer counts, for a minute; a later close does not")

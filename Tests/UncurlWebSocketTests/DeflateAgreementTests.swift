@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct DeflateAgreementTests {
     private func answer(_ text: String, to offer: DeflateOffer = DeflateOffer()) -> DeflateAgreement? {
-        ExtensionList(text)?.elements.first.flatMap { DeflateAgreement(response: $0, to: offer) }
+        DeflateAgreement.elements(text)?.first.flatMap { DeflateAgreement(response: $0, to: offer) }
     }
 
     private func accepted(_ text: String) -> String? {
-        ExtensionList(text)?.elements.first.flatMap { DeflateAgreement(accepting: $0) }?.response
+        DeflateAgreement.elements(text)?.first.flatMap { DeflateAgreement(accepting: $0) }?.response
     }
 
     @Test("a server's parameters are taken over")

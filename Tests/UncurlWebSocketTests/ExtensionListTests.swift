@@ -5,7 +5,7 @@ import Testing
 @Suite struct ExtensionListTests {
     /// Each element's name, and its parameters as they are told apart.
     private func parsed(_ text: String) -> [[String]]? {
-        ExtensionList(text)?.elements.map { name, parameters in
+        DeflateAgreement.elements(text)?.map { name, parameters in
             [name] + parameters.map { name, value in value.map { "\(name): \($0)" } ?? name }
         }
     }
@@ -26,6 +26,6 @@ import Testing
         ]
     )
     func refused(text: String) {
-        #expect(ExtensionList(text) == nil)
+        #expect(DeflateAgreement.elements(text) == nil)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SHA1Tests {
     private func hex(_ text: String) -> String {
-        SHA1.hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Agreement.sha1(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     @Test("the examples of FIPS 180 come out")

@@ -47,7 +47,7 @@ extension Reader {
         Reader(
             "websocket-extensions",
             of: "UncurlWebSocket/Handshake/DeflateAgreement",
-            text: { _ = ExtensionList($0) }
+            text: { _ = DeflateAgreement.elements($0) }
         ),
     ]
 

@@ -51,7 +51,9 @@ final class BodyReader {
         self.wake = wake
     }
 
-    deinit { leaveThread() }
+    deinit {
+        if case .threaded(let pipe) = current { pipe.abandon() }
+    }
 
     /// Whether the content is framed in chunks (RFC 9112 §7.1), since its length is not known.
     private var isChunked: Bool { length == nil }
@@ -139,10 +141,6 @@ final class BodyReader {
 
     private func taken(from pipe: BodyPipe) throws(EngineError) -> BodyPart {
         do throws(BodySourceError) { return try pipe.take() } catch { throw .bodySourceFailed(error) }
-    }
-
-    private func leaveThread() {
-        if case .threaded(let pipe) = current { pipe.abandon() }
     }
 
     // MARK: Framing

@@ -2,6 +2,7 @@ internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlSemantics
 internal import UncurlTLS
+import UncurlText
 
 /// Makes a transport that HTTP can use of a connected socket, in one step after the other; each gets the bytes that
 /// come in. It owns the socket and its registration until it hands both over. Loop-confined.
@@ -27,26 +28,21 @@ final class ConnectionSetup: ReadinessHandler {
     }
 
     let dial: Dial
-    let loop: EventLoop
-    private let token: Token
-    private var transport: Transport?
+    private var link: Link
     private var steps: [RouteStep]
     private var step = Step.none
-    /// The bytes to send without encryption, and how many of them were sent; a TLS layer keeps its own.
-    private var outbox: [UInt8] = []
-    private var sent = 0
     /// The bytes that came while the step waits for the trust store or a decision. Nothing more is read meanwhile.
     private var held: [UInt8] = []
     private var isWaiting = false
 
-    init(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ steps: [RouteStep]) {
+    init(_ dial: Dial, _ link: consuming Link) {
         self.dial = dial
-        loop = dial.services.loop
-        self.token = token
-        self.transport = consume transport
-        self.steps = steps.reversed()
-        loop.handOver(token, to: self)
+        self.link = link
+        steps = dial.host.route.steps.reversed()
+        loop.handOver(self.link.token, to: self)
     }
+
+    var loop: EventLoop { dial.engine.loop }
 
     /// - Parameter rest: the bytes that have already come.
     func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
@@ -59,19 +55,19 @@ final class ConnectionSetup: ReadinessHandler {
         case .secure, .tunnel, .socks, .none: break
         }
         step = .over
-        loop.deregister(token)
-        transport = nil
+        link.drop()
     }
 
     // MARK: Events
 
     func ready(_ readiness: Readiness) {
+        if let refusal = link.refusal { return fail(.system(refusal)) }
         if readiness.contains(.writable) { flush() }
         guard !isOver else { return }
         if isWaiting {
             // Nothing is read, so the loop would report the end again and again.
             if !readiness.isDisjoint(with: [.hungUp, .failed]) {
-                fail(.closedWhileOpening(transport?.socket.pendingError))
+                fail(.closedWhileOpening(link.pendingError))
             }
         } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) {
             receive()
@@ -83,7 +79,7 @@ final class ConnectionSetup: ReadinessHandler {
         for _ in 0..<Link.readsPerTurn {
             let result: Socket.Read
             do throws(Errno) {
-                result = try transport?.read(into: buffer) ?? .endOfStream
+                result = try link.read(into: buffer)
             } catch {
                 return ended(error)
             }
@@ -98,7 +94,7 @@ final class ConnectionSetup: ReadinessHandler {
 
     /// Passes bytes through the TLS layers that are already open, to the step under way.
     private func pass(_ bytes: Span<UInt8>) {
-        guard let layer = transport?.secure else { return feed(bytes) }
+        guard let layer = link.secure else { return feed(bytes) }
         let count = layer.decrypt(bytes)
         flush()
         if count > 0, !isOver { layer.withPlaintext(count) { feed($0) } }
@@ -130,21 +126,21 @@ final class ConnectionSetup: ReadinessHandler {
         case .secureProxy:
             guard let proxy = dial.host.route.proxy else { return }
             secure(rest, withProxy: true) { () throws(TLSError) in
-                try dial.services.security.makeLayer(proxy, for: dial.host.destination)
+                try dial.engine.security.makeLayer(proxy, for: dial.host.destination)
             }
         case .tunnel(let authority):
-            let services = dial.services
-            ask(ProxyTunnel(to: authority, limits: services.limits, leniency: services.leniency), rest)
+            let configuration = dial.engine.configuration
+            ask(ProxyTunnel(to: authority, limits: configuration.limits, leniency: configuration.leniency), rest)
         case .socks(let host, let port):
             beginSOCKS(host, port, rest)
         case .secure(let host):
             dial.handshakeBegins()
             secure(rest, withProxy: false) { () throws(TLSError) in
-                try dial.services.security.makeLayer(
+                try dial.engine.security.makeLayer(
                     dial.host.destination,
                     host,
                     scope: dial.scope,
-                    inside: transport?.secure
+                    inside: link.secure
                 )
             }
         case nil:
@@ -182,7 +178,7 @@ final class ConnectionSetup: ReadinessHandler {
         case .success(.needsRoots):
             wait(holding: rest)
             dial.awaitsRoots()
-            dial.services.security.loadTrust(layer.trust) { [weak self] in self?.goOn() }
+            dial.engine.security.loadTrust(layer.trust) { [weak self] in self?.goOn() }
         case .success(.trust(let trust)):
             wait(holding: rest)
             dial.ask(about: trust, ofProxy: isProxy) { [weak self] verdict in
@@ -197,11 +193,7 @@ final class ConnectionSetup: ReadinessHandler {
             }
         case .success(.done):
             if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
-            if transport?.secure == nil {
-                layer.adopt(outbox, from: sent)
-                (outbox, sent) = ([], 0)
-            }
-            transport?.wrap(in: layer)
+            link.wrap(in: layer)
             step = .none
             if rest.isEmpty { nextStep(rest) } else { pass(rest, through: layer, withProxy: isProxy) }
         }
@@ -221,12 +213,8 @@ final class ConnectionSetup: ReadinessHandler {
 
     func wait(holding rest: Span<UInt8>) {
         isWaiting = true
-        held = ConnectionSetup.copy(rest)
+        held = Array(rest)
         updateInterest()
-    }
-
-    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
     private func goOn() { goOn { feed($0) } }
@@ -243,42 +231,29 @@ final class ConnectionSetup: ReadinessHandler {
     // MARK: Sending
 
     func send(_ bytes: Span<UInt8>) {
-        if let layer = transport?.secure {
+        if let layer = link.secure {
             layer.sealAll(bytes)
             if let failure = layer.sealFailure { return fail(.tls(failure)) }
         } else {
-            unsafe bytes.withUnsafeBufferPointer { unsafe outbox += $0 }
+            link.queue.append(Array(bytes), isContent: false)
         }
         flush()
     }
 
     private func flush() {
         do throws(Errno) {
-            try transport?.flush()
-            let waiting = outbox
-            while sent < waiting.count {
-                guard let count = try transport?.write(waiting.span.extracting(droppingFirst: sent), Span()) else {
-                    break
-                }
-                sent += count
-            }
+            try link.flushSecure()
+            _ = try link.flush()
         } catch {
             // The peer may have sent the reason before it closed, so that is read first.
             guard error.isPeerClosure else { return fail(.closedWhileOpening(error)) }
-            (outbox, sent) = ([], 0)
+            link.queue.removeAll()
         }
         updateInterest()
     }
 
     private func updateInterest() {
-        guard !isOver else { return }
-        var interest: Interest = isWaiting ? [] : [.read, .peerFinish]
-        if sent < outbox.count || transport?.hasUnsent == true { interest.insert(.write) }
-        do throws(Errno) {
-            try loop.setInterest(token, interest)
-        } catch {
-            fail(.system(error))
-        }
+        if !isOver { link.updateInterest(reading: !isWaiting, writing: !link.queue.isEmpty) }
     }
 
     // MARK: Ends
@@ -290,15 +265,14 @@ final class ConnectionSetup: ReadinessHandler {
     /// - Parameter rest: the first bytes of a server that speaks first.
     private func opened(_ rest: Span<UInt8>) {
         step = .over
-        guard let transport = transport.take() else { return }
-        dial.opened(transport, token, unread: ConnectionSetup.copy(rest))
+        dial.opened(link.take(), unread: Array(rest))
     }
 
     func fail(_ error: EngineError) {
         guard !isOver else { return }
         let blamed = isWithProxy ? error.ofProxy : error
         cancel()
-        dial.setupFailed(blamed)
+        dial.failed(blamed)
     }
 
     private var isWithProxy: Bool {
@@ -321,7 +295,7 @@ extension ConnectionSetup {
         guard let proxy = dial.host.route.proxy else { return }
         var tunnel = tunnel
         do throws(ProxyError) {
-            let authorization = try dial.services.authenticators.authorization(
+            let authorization = try dial.engine.authenticators.authorization(
                 for: proxy,
                 method: "CONNECT",
                 target: tunnel.target,
@@ -359,13 +333,13 @@ extension ConnectionSetup {
         case .needsInput:
             break
         case .open:
-            dial.services.authenticators.note(tunnel.fields, of: proxy)
+            dial.engine.authenticators.note(tunnel.fields, of: proxy)
             nextStep(rest)
         case .refused(let refusal, let reusable):
             guard refusal.status == ChallengeAuthenticator.Side.proxy.status else {
                 return fail(.proxy(.refused(refusal)))
             }
-            guard dial.services.authenticators.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds)
+            guard dial.engine.authenticators.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds)
             else {
                 return fail(.proxy(.authenticationRequired(refusal)))
             }
@@ -441,7 +415,7 @@ extension ConnectionSetup {
     /// that.
     private func lookUp(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
         do throws(ResolveError) {
-            let resolution = try dial.services.resolver.resolve(host, on: loop) { [weak self] family, result in
+            let resolution = try dial.engine.resolver.resolve(host, on: loop) { [weak self] family, result in
                 self?.found(family, result, port)
             }
             switch resolution {

@@ -3,57 +3,6 @@ internal import UncurlReactor
 internal import UncurlSemantics
 internal import UncurlTLS
 
-/// Receives what a dial reports to its engine, and what it asks of it. Called on the loop.
-protocol DialOwner: AnyObject {
-    /// Returns how to connect to the first hop. It is called for each attempt, since local addresses take turns.
-    func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options
-
-    /// Lets the dial wait for a descriptor, since none was left. Returns false if none can be had: the dial fails at
-    /// once.
-    func awaitDescriptor(_ dial: Dial) -> Bool
-
-    /// Notes that the dial no longer waits for a descriptor.
-    func leaveLine(_ dial: Dial)
-
-    /// Hands over the connection, which is open and now belongs to the owner.
-    ///
-    /// - Parameter unread: the first bytes of a server that speaks first. Empty unless the dial is for a stream.
-    func dialled(
-        _ dial: Dial,
-        _ transport: consuming Transport,
-        _ token: Token,
-        _ record: ConnectionRecord,
-        unread: [UInt8]
-    )
-
-    func dialFailed(_ dial: Dial, _ error: EngineError)
-
-    /// Returns the exchange that the connection would serve if the dial were done now; nil if none waits.
-    func waiter(for dial: Dial) -> ExchangeID?
-
-    /// Closes the connection, because its evaluator could ask no user about the peer. Dials again if exchanges wait.
-    func dialUnjudged(_ dial: Dial)
-
-    /// Notes whether the dial waits for the answer to a question. Called in pairs; the second call may come with its
-    /// end.
-    func dial(_ dial: Dial, isAsking: Bool)
-
-    func observed(_ event: EngineEvent)
-}
-
-/// The services that the dials of one engine use.
-struct DialServices {
-    let loop: EventLoop
-    let resolver: Resolver
-    let security: EngineSecurity
-    let authenticators: ProxyAuthenticators
-    /// For the answers of proxies to CONNECT: ``EngineConfiguration/limits``, ``EngineConfiguration/leniency``.
-    let limits: ParserLimits
-    let leniency: Leniency
-    /// ``EngineConfiguration/recordsLocalAddress``.
-    let recordsLocalAddress: Bool
-}
-
 /// One attempt to open a connection for a host's pool: owned by the pool, not by the exchange that caused it.
 ///
 /// ```
@@ -76,19 +25,18 @@ final class Dial: ConnectorDelegate, TimerHandler {
         case over
     }
 
-    let services: DialServices
-    private let owner: any DialOwner
+    let engine: Engine
     let host: Host
     let purpose: Purpose
     private var state = State.fresh
     private var timer: TimerID?
     private var deadline = Instant.never
+    /// The number of the question about a certificate that waits for its answer.
     private var question: UInt64?
-    private var identityQuestion: UInt64?
     /// Since when it waits for the answer to a question; nil if it does not.
     private(set) var askingSince: Instant?
     /// Whether it has lent its place in the pool.
-    private(set) var hasLent = false
+    var hasLent = false
     /// The phase of the dial, for the error if a limit is exceeded now.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
@@ -101,35 +49,35 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// Whether its connection serves one exchange at most; see ``Engine/retireConnections(where:)``.
     var isRetired = false
 
-    init(_ services: DialServices, owner: any DialOwner, host: Host, purpose: Purpose) {
-        self.services = services
-        self.owner = owner
+    init(_ engine: Engine, _ host: Host, _ purpose: Purpose) {
+        self.engine = engine
         self.host = host
         self.purpose = purpose
         proxy = host.route.proxy
     }
 
     func start(timeout: Duration?) {
-        limit(to: timeout.map(services.loop.now.advanced(by:)) ?? .never)
-        services.security.prepareTrust(for: host.destination, by: host.route)
+        prepare(timeout)
         connect()
+    }
+
+    private func prepare(_ timeout: Duration?) {
+        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
+        engine.security.prepareTrust(for: host.destination, by: host.route)
     }
 
     /// Begins TLS with the host on a connection that already exists: after STARTTLS and the like.
     ///
     /// - Parameter rest: bytes that have come and have not been read. The handshake reads them, so they are at most a
     ///   peer's fault: nothing that was sent unencrypted is taken for a message of the secure peer.
-    func secure(
-        _ transport: consuming Transport,
-        _ token: Token,
-        _ record: ConnectionRecord,
-        _ rest: [UInt8],
-        timeout: Duration?
-    ) {
-        limit(to: timeout.map(services.loop.now.advanced(by:)) ?? .never)
-        services.security.prepareTrust(for: host.destination, by: host.route)
+    func secure(_ link: consuming Link, _ record: ConnectionRecord, _ rest: [UInt8], timeout: Duration?) {
+        prepare(timeout)
         (timings, proxy) = (record.timings, record.proxy)
-        let setup = ConnectionSetup(self, transport, token, host.route.steps)
+        setUp(link, rest)
+    }
+
+    private func setUp(_ link: consuming Link, _ rest: [UInt8] = []) {
+        let setup = ConnectionSetup(self, link)
         state = .settingUp(setup)
         setup.begin(rest.span)
     }
@@ -137,10 +85,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// Connects to the route's first hop, and once more if a proxy is to be asked again on another connection.
     func connect() {
         let connector = Connector(
-            on: services.loop,
-            resolver: services.resolver,
+            on: engine.loop,
+            resolver: engine.resolver,
             to: host.route.target,
-            options: owner.connectorOptions(to: host.route.target, for: host),
+            options: engine.connectorOptions(to: host.route.target, for: host),
             delegate: self
         )
         state = .connecting(connector)
@@ -159,11 +107,11 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func timerFired(_ id: TimerID) {
         timer = nil
         if case .waiting = state {
-            owner.leaveLine(self)
+            engine.leaveLine(self)
             return giveUpWaiting()
         }
         cancel()
-        owner.dialFailed(self, .timedOut(phase))
+        engine.dialFailed(self, .timedOut(phase))
     }
 
     // MARK: Without a descriptor
@@ -182,17 +130,15 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// had.
     func awaitDescriptor(orFail error: EngineError) {
         state = .waiting(error)
-        if !owner.awaitDescriptor(self) { failed(error) }
+        if !engine.awaitDescriptor(self) { failed(error) }
     }
 
     // MARK: Connecting
 
     func connector(_ connector: Connector, didConnect socket: consuming Socket, token: Token, timings: ConnectTimings) {
         self.timings = timings
-        guard !host.route.steps.isEmpty else { return opened(Transport(socket), token) }
-        let setup = ConnectionSetup(self, Transport(socket), token, host.route.steps)
-        state = .settingUp(setup)
-        setup.begin()
+        let link = Link(socket, token, on: engine.loop)
+        if host.route.steps.isEmpty { opened(link) } else { setUp(link) }
     }
 
     func connector(_ connector: Connector, didFail error: ConnectError) {
@@ -203,41 +149,32 @@ final class Dial: ConnectorDelegate, TimerHandler {
     // MARK: Setting up
 
     /// Reports that the handshake cannot go on without the trust store.
-    func awaitsRoots() { owner.observed(.awaitingRoots(host.destination.origin)) }
+    func awaitsRoots() { engine.observe(.awaitingRoots(host.destination.origin)) }
 
     func handshakeBegins() {
         phase = .handshake
-        handshake.start = services.loop.stamp()
+        handshake.start = engine.loop.stamp()
     }
 
     func handshakeEnded(_ info: TLSInfo) {
-        handshake.end = services.loop.stamp()
+        handshake.end = engine.loop.stamp()
         security = info
     }
 
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
-        let resume = pause()
+        let answered = pause(usual: .builtIn, then)
         let destination = host.destination
-        if services.security.evaluator(for: destination) != nil {
-            owner.observed(.askingForTrust(destination.origin))
+        if engine.security.evaluator(for: destination) != nil {
+            engine.observe(.askingForTrust(destination.origin))
         }
         let proxy = isProxy ? host.route.proxy : nil
-        let waiter = owner.waiter(for: self)
-        question = services.security.ask(about: trust, of: proxy, to: destination) { [weak self] verdict in
-            self?.question = nil
-            if resume() { self?.judged(verdict ?? self?.unasked(.builtIn, since: waiter), then) }
-        }
+        question = engine.security.ask(about: trust, of: proxy, to: destination, then: answered)
     }
 
     /// Asks for an identity. A proxy is never shown an identity that is meant for an origin.
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
-        let resume = pause()
-        let waiter = owner.waiter(for: self)
-        identityQuestion = services.security.ask(about: request, of: host.destination) { [weak self] answer in
-            self?.identityQuestion = nil
-            if resume() { self?.judged(answer ?? self?.unasked(.configured, since: waiter), then) }
-        }
+        question = engine.security.ask(about: request, of: host.destination, then: pause(usual: .configured, then))
     }
 
     /// Replaces the missing answer of an evaluator that had no user to ask. The exchange that waited before the
@@ -245,44 +182,33 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// asked.
     private func unasked<Given>(_ usual: Given, since waiter: ExchangeID?) -> Given? {
         switch purpose {
-        case .pool, .retry: waiter != nil && waiter == owner.waiter(for: self) ? usual : nil
+        case .pool, .retry: waiter != nil && waiter == engine.waiter(for: self) ? usual : nil
         case .probe, .stream: usual
         }
     }
 
-    private func judged<Given>(_ answer: Given?, _ then: (Given) -> Void) {
-        if let answer { then(answer) } else { owner.dialUnjudged(self) }
-    }
-
-    func lendPlace() { hasLent = true }
-
-    /// Returns whether it had lent its place, which is taken back.
-    func takePlaceBack() -> Bool {
-        defer { hasLent = false }
-        return hasLent
-    }
-
     private func ask(_ isAsking: Bool) {
         guard isAsking != (askingSince != nil) else { return }
-        askingSince = isAsking ? services.loop.now : nil
-        owner.dial(self, isAsking: isAsking)
+        askingSince = isAsking ? engine.loop.now : nil
+        engine.dial(self, isAsking: isAsking)
     }
 
     /// Replaces the time limit, since a decision that people make may take longer than a network should. The function
-    /// that is returned restores the old limit, and returns false if the dial is gone.
-    private func pause() -> () -> Bool {
-        let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
+    /// that is returned restores the old limit, and passes the answer on unless the dial is gone.
+    private func pause<Given>(usual: Given, _ then: @escaping (Given) -> Void) -> (Given?) -> Void {
+        let (outer, left) = (phase, deadline.nanoseconds(since: engine.loop.now))
         phase = .trustDecision
-        let span = services.security.timeLimit(for: host.destination)
-        limit(to: services.loop.now.advanced(by: span))
+        limit(to: engine.loop.now.advanced(by: engine.security.timeLimit(for: host.destination)))
         ask(true)
-        return { [weak self] in
-            guard let self else { return false }
+        let waiter = engine.waiter(for: self)
+        return { [weak self] answer in
+            guard let self else { return }
+            question = nil
             ask(false)
-            phase = resumed.phase
+            phase = outer
             // Without a limit, this is still far in the future.
-            limit(to: services.loop.now.advanced(byNanoseconds: resumed.left))
-            return true
+            limit(to: engine.loop.now.advanced(byNanoseconds: left))
+            if let answer = answer ?? unasked(usual, since: waiter) { then(answer) } else { engine.dialUnjudged(self) }
         }
     }
 
@@ -300,49 +226,34 @@ final class Dial: ConnectorDelegate, TimerHandler {
         if case .stream = purpose { true } else { false }
     }
 
-    func opened(_ transport: consuming Transport, _ token: Token, unread: [UInt8] = []) {
+    func opened(_ link: consuming Link, unread: [UInt8] = []) {
         end()
         guard let timings else { return }
-        let local = services.recordsLocalAddress ? transport.socket.localAddress : nil
-        let record = ConnectionRecord(timings, handshake, security, proxy, local)
-        owner.dialled(self, transport, token, record, unread: unread)
+        let local = engine.configuration.recordsLocalAddress ? link.localAddress : nil
+        engine.dialled(self, link, ConnectionRecord(timings, handshake, security, proxy, local), unread: unread)
     }
 
-    func setupFailed(_ error: EngineError) { failed(error) }
-
-    private func failed(_ error: EngineError) {
+    func failed(_ error: EngineError) {
         end()
-        owner.dialFailed(self, error)
+        engine.dialFailed(self, error)
     }
 
     private func limit(to instant: Instant) {
         stopTimer()
         deadline = instant
-        if instant < .never { timer = services.loop.arm(at: instant, self) }
+        if instant < .never { timer = engine.loop.arm(at: instant, self) }
     }
 
     private func end() {
         stopTimer()
-        if let question { services.security.forget(trustQuestion: question) }
-        if let identityQuestion { services.security.forget(identityQuestion: identityQuestion) }
+        if let question { engine.security.forget(question) }
         question = nil
-        identityQuestion = nil
         ask(false)
         state = .over
     }
 
     private func stopTimer() {
-        if let timer { services.loop.cancel(timer) }
+        if let timer { engine.loop.cancel(timer) }
         timer = nil
-    }
-}
-
-extension Connector.Target {
-    /// The family, if it is known: for addresses, and for a host that is one.
-    var family: SocketAddress.Family? {
-        switch self {
-        case .addresses(let addresses): addresses.first?.family
-        case .host(let host, let port): SocketAddress(numericHost: host, port: port)?.family
-        }
     }
 }

@@ -4,24 +4,19 @@ internal import UncurlTLS
 /// A connection that is opened only to test it: ``Engine/probe(_:then:)``. Loop-confined.
 ///
 /// ```
-///   dialling (Dial) ──▶ parting(the end of an unused connection) ──▶ over
-///          └───────────────── failed, abandoned ──────────────────────▲
+///   dialling (Dial) ──▶ parting (the end of an unused connection) ──▶ over
+///          └───────────────── failed, abandoned ───────────────────────▲
 /// ```
 final class Probe: ReadinessHandler, TimerHandler {
     typealias Answer = Result<ConnectionRecord, EngineError>
     typealias Ended = (Probe, Answer) -> Void
 
-    private enum State {
-        case dialling
-        case parting(Token, ConnectionRecord)
-        case over
-    }
-
     private let loop: EventLoop
     /// The completion, which is called once. Its reference to the engine ends with the call.
     private var ended: Ended?
-    private var state = State.dialling
-    private var transport: Transport?
+    /// Both nil while it is dialled.
+    private var link: Link?
+    private var record: ConnectionRecord?
     private var timer: TimerID?
     /// Whether the call that made it has not returned: then a failure is reported later.
     private var isStarting = true
@@ -49,29 +44,29 @@ final class Probe: ReadinessHandler, TimerHandler {
     /// Sends close_notify and FIN, and then reads to the peer's end. With TLS 1.3 that brings the tickets, and the
     /// alert of a server that refuses the client certificate: both come after the client's side of the handshake is
     /// done.
-    func part(_ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
-        state = .parting(token, record)
-        transport.secure?.closeWriting()
-        try? transport.flush()
+    func part(_ link: consuming Link, _ record: ConnectionRecord, at limit: Instant) {
+        self.record = record
+        link.secure?.closeWriting()
+        try? link.flushSecure()
         // Data that the kernel has no room for is not waited for: the FIN would overtake it.
-        if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
-        self.transport = consume transport
-        loop.handOver(token, to: self)
-        try? loop.setInterest(token, [.read, .peerFinish])
+        if link.secure?.hasUnsent != true, link.secure?.isInside != true { link.shutdownWrite() }
+        loop.handOver(link.token, to: self)
+        link.updateInterest(reading: true, writing: false)
+        self.link = consume link
         if limit < .never { timer = loop.arm(at: limit, self) }
     }
 
     func ready(_ readiness: Readiness) {
-        guard case .parting(_, let record) = state else { return }
+        guard let record else { return }
         let buffer = loop.readBuffer
-        guard let result = try? transport?.read(into: buffer) else { return end(.success(record)) }
+        guard let result = try? link?.read(into: buffer) else { return end(.success(record)) }
         switch result {
         case .wouldBlock:
             return
         case .endOfStream:
             end(.success(record))
         case .bytes(let count):
-            guard let layer = transport?.secure else { return }
+            guard let layer = link?.secure else { return }
             _ = buffer.withBytes(count) { layer.decrypt($0) }
             switch layer.ending {
             case nil: break
@@ -84,28 +79,25 @@ final class Probe: ReadinessHandler, TimerHandler {
     /// The peer has not closed its side in time. The probe has still succeeded: the connection was opened.
     func timerFired(_ id: TimerID) {
         timer = nil
-        guard case .parting(_, let record) = state else { return }
-        transport?.socket.resetOnClose()
+        guard let record else { return }
+        link?.close(abruptly: true)
         end(.success(record))
     }
 
     /// Ends the probe because the engine shuts down.
     func abandon() {
-        transport?.socket.resetOnClose()
+        link?.close(abruptly: true)
         end(.failure(.shutDown))
     }
 
     private func end(_ outcome: Answer) {
-        switch state {
-        case .over: return
-        case .dialling: break
-        case .parting(let token, _): loop.deregister(token)
-        }
-        state = .over
+        guard let ended = ended.take() else { return }
+        link?.drop()
+        link = nil
         if let timer { loop.cancel(timer) }
         timer = nil
-        transport = nil
-        ended.take()?(self, outcome)
+        record = nil
+        ended(self, outcome)
     }
 }
 

@@ -16,15 +16,16 @@ enum ContentCoding: Equatable {
     #endif
 
     /// What `Accept-Encoding` says for a request that wants decoding.
-    #if Brotli && Zstd
-    static let accepted = "gzip, deflate, br, zstd"
-    #elseif Brotli
-    static let accepted = "gzip, deflate, br"
-    #elseif Zstd
-    static let accepted = "gzip, deflate, zstd"
-    #else
-    static let accepted = "gzip, deflate"
-    #endif
+    static let accepted: String = {
+        var names = ["gzip", "deflate"]
+        #if Brotli
+        names.append("br")
+        #endif
+        #if Zstd
+        names.append("zstd")
+        #endif
+        return names.joined(separator: ", ")
+    }()
 
     /// Names are case-insensitive (§8.4.1).
     init?(_ name: some StringProtocol) {

@@ -2,6 +2,7 @@ internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlSemantics
 internal import UncurlTLS
+import UncurlText
 
 /// One socket and its exchange: the owner of a ``ConnectionMachine``, which decides, and of a ``Link``, which moves
 /// bytes. Loop-confined.
@@ -23,9 +24,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The connection's number in the order of opening, for observers.
     let number: Int
     /// Whether it carries no further exchange; see ``Engine/retireConnections(where:)``.
-    private(set) var isRetired = false
-
-    func markRetired() { isRetired = true }
+    var isRetired = false
 
     private var machine: ConnectionMachine
     /// The exchange, while the machine is busy.
@@ -49,17 +48,16 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The keeper whose exchanges alone it serves; nil if it serves any.
     private(set) var keeper: ConnectionKeeper?
 
-    /// - Parameter token: the registration of the socket, which this connection takes over.
+    /// - Parameter link: its registration becomes this connection's.
     init(
-        _ transport: consuming Transport,
-        token: Token,
+        _ link: consuming Link,
         record: ConnectionRecord,
         number: Int,
         id: ConnectionID,
         host: Host,
         engine: Engine
     ) {
-        link = Link(transport, token, on: engine.loop)
+        self.link = link
         self.record = record
         self.number = number
         self.id = id
@@ -72,7 +70,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             now: engine.loop.now,
             maximumAge: engine.maximumAge - discount
         )
-        engine.loop.handOver(token, to: self)
+        engine.loop.handOver(self.link.token, to: self)
     }
 
     var isReused: Bool { machine.isReused }
@@ -96,7 +94,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         guard let exchange else { return readyIdle(reaction) }
         if let refusal = link.refusal { return engine.fail(exchange, .system(refusal)) }
         if let failure = link.secure?.sealFailure { return engine.fail(exchange, .tls(failure)) }
-        if reaction.contains(.flush) { link.flushSecure() }
+        if reaction.contains(.flush) { try? link.flushSecure() }
         if case .broken(let error) = exchange.sending, !error.isPeerClosure {
             return engine.fail(exchange, .sendFailed(error))
         }
@@ -107,18 +105,6 @@ final class Connection: ReadinessHandler, TimerHandler {
         } else if reaction.contains(.broken) {
             link.suspend()
         }
-    }
-
-    /// Begins to receive in this turn. Returns false if content that was left for later is still to come first.
-    func beginReceiving() -> Bool {
-        decodable = Connection.mostDecoded
-        return !deliversLater
-    }
-
-    /// Counts decoded bytes. Returns whether there may be more in this turn.
-    func noteDecoded(_ count: Int) -> Bool {
-        decodable -= count
-        return decodable > 0
     }
 
     /// Goes on with content that was left for a later turn, once the loop has served the other sockets.
@@ -134,7 +120,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     private func readyIdle(_ reaction: ConnectionMachine.Reaction) {
         if reaction.contains(.flush) {
-            link.flushSecure()
+            try? link.flushSecure()
             link.updateInterest(reading: true, writing: false)
         }
         if reaction.contains(.readNews), staysIdle() { return }
@@ -142,12 +128,6 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     func isServing(_ exchange: Exchange) -> Bool { self.exchange === exchange }
-
-    /// Notes whether a read has emptied the socket.
-    func noteDrained(_ isDrained: Bool) { self.isDrained = isDrained }
-
-    /// Notes that no request can follow what is being read.
-    func peerEnded() { machine.peerEnded() }
 
     // MARK: Lease and release
 
@@ -333,8 +313,9 @@ extension Connection {
 /// content is delivered as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
-        guard beginReceiving() else { return }
-        noteDrained(false)
+        decodable = Connection.mostDecoded
+        guard !deliversLater else { return }
+        isDrained = false
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
@@ -356,7 +337,7 @@ extension Connection {
                 return ended(exchange, resetMetBySending(exchange))
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
-                noteDrained(count < limit)
+                isDrained = count < limit
                 exchange.throttle?.received(count, at: loop.now)
                 let goesOn =
                     if let secure = link.secure {
@@ -428,7 +409,7 @@ extension Connection {
                     engine.fail(exchange, .malformedResponse(error))
                 } else if isServing(exchange) {
                     // The parser repeats its error.
-                    reading.heldInput = Connection.copy(rest)
+                    reading.heldInput = Array(rest)
                 }
                 return false
             }
@@ -454,11 +435,11 @@ extension Connection {
                 goesOn = completed(exchange, reading, surplus: input.count - offset)
                 guard goesOn else { return false }
             case .tunnel:
-                upgrade(exchange, head, unread: Connection.copy(input.extracting(droppingFirst: offset)))
+                upgrade(exchange, head, unread: Array(input.extracting(droppingFirst: offset)))
                 return false
             }
             guard goesOn, !exchange.isPaused else {
-                if isServing(exchange) { reading.heldInput = Connection.copy(input.extracting(droppingFirst: offset)) }
+                if isServing(exchange) { reading.heldInput = Array(input.extracting(droppingFirst: offset)) }
                 return false
             }
         }
@@ -482,7 +463,7 @@ extension Connection {
             let encoding = contentEncoding(head.fields)
         {
             do throws(ContentDecodingError) {
-                try exchange.decode(with: engine.decoder(for: encoding, request.options.decodingLimits))
+                exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
             } catch {
                 engine.fail(exchange, .undecodable(error))
                 return false
@@ -527,7 +508,7 @@ extension Connection {
         let isJoined = piece.count <= JoinedChunks.most && !(isLast && chunks.isEmpty)
         if !isJoined || !chunks.hasRoom(for: piece) {
             guard deliver(&chunks, exchange, reading) else {
-                if isServing(exchange) { reading.heldContent = (reading.heldContent ?? []) + Connection.copy(piece) }
+                if isServing(exchange) { reading.heldContent = (reading.heldContent ?? []) + Array(piece) }
                 return false
             }
         }
@@ -568,9 +549,9 @@ extension Connection {
             let decoded = unsafe UnsafeBufferPointer(rebasing: engine.decoded[..<count])
             unsafe exchange.delegate?.exchange(exchange.id, didReceive: decoded.span)
             guard isServing(exchange) else { return false }
-            let mayGoOn = noteDecoded(count)
-            if exchange.isPaused || !mayGoOn {
-                reading.heldContent = Connection.copy(content.extracting(droppingFirst: offset))
+            decodable -= count
+            if exchange.isPaused || decodable <= 0 {
+                reading.heldContent = Array(content.extracting(droppingFirst: offset))
                 if !exchange.isPaused { deliverLater() }
                 return false
             }
@@ -610,7 +591,7 @@ extension Connection {
 
     /// Handles the end of the connection, by FIN (no error) or by a failed read.
     func ended(_ exchange: Exchange, _ error: Errno?) {
-        peerEnded()
+        machine.peerEnded()
         if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }
         guard exchange.report.timings.responseStart != nil else {
             var cause = error
@@ -633,9 +614,6 @@ extension Connection {
         engine.fail(exchange, .truncatedBody(expected: expected, received: received, error))
     }
 
-    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
-    }
 }
 
 /// How a response passes through TLS, and what an idle connection does with bytes that come.
@@ -644,11 +622,11 @@ extension Connection {
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
         let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
-        link.flushSecure()
+        try? link.flushSecure()
         // This is done before the delivery: a consumer that pauses in it stops the reading, not the sending.
         if heldBack { link.updateInterest(reading: true, writing: !link.queue.isEmpty) }
         // No request may follow, however the response that is being read ends.
-        if layer.ending != nil { peerEnded() }
+        if layer.ending != nil { machine.peerEnded() }
         if opened > 0 {
             guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
         }
@@ -690,7 +668,7 @@ extension Connection {
             return false
         case .bytes(let count):
             let opened = buffer.withBytes(count) { secure.decrypt($0) }
-            link.flushSecure()
+            try? link.flushSecure()
             if opened > 0 { engine.noteStray() }
             guard opened == 0, secure.ending == nil else { return false }
             secure.releaseBuffers()

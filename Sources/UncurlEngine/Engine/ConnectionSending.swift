@@ -24,7 +24,7 @@ extension Connection {
         if request.body.bytes != nil, request.continueWait == 0, exchange.throttle == nil, !exchange.isSendingHeld {
             return sendFromMemory(exchange, request, head)
         }
-        link.append(head, isContent: false)
+        link.queue.append(head, isContent: false)
         if waits {
             exchange.sending = .awaitingContinue(until: loop.now.advanced(byNanoseconds: request.continueWait))
         } else {
@@ -44,7 +44,7 @@ extension Connection {
 
     private func beginContent(_ exchange: Exchange, _ request: EngineRequest) {
         if request.body.bytes != nil {
-            link.append(request.content, isContent: true)
+            link.queue.append(request.content, isContent: true)
             exchange.sending = .memory
         } else {
             exchange.sending = .content(BodyReader(request.body, wake: waking(exchange)))
@@ -68,7 +68,7 @@ extension Connection {
             guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
         }
         exchange.sending = .stopped
-        link.emptyQueue()
+        link.queue.removeAll()
         link.updateInterest(reading: exchange.isReading, writing: false)
     }
 
@@ -87,9 +87,9 @@ extension Connection {
         guard taken < head.count + content.count else {
             return sendingEnded(exchange, content: request.contentBytes)
         }
-        link.append(head, isContent: false)
-        link.append(content, isContent: true)
-        link.skip(taken)
+        link.queue.append(head, isContent: false)
+        link.queue.append(content, isContent: true)
+        link.queue.skip(taken)
         link.updateInterest(reading: exchange.isReading, writing: true)
         noteSent(exchange, content: max(0, taken - head.count))
     }
@@ -162,11 +162,11 @@ extension Connection {
     ) throws(EngineError) -> Bool {
         switch next {
         case .send(let before, let content, let after):
-            link.append(before, isContent: false)
-            link.append(content, isContent: true)
-            link.append(after, isContent: false)
+            link.queue.append(before, isContent: false)
+            link.queue.append(content, isContent: true)
+            link.queue.append(after, isContent: false)
         case .end(let last):
-            link.append(last, isContent: false)
+            link.queue.append(last, isContent: false)
             exchange.sending = .memory
         case .again: break
         case .later:
@@ -194,7 +194,7 @@ extension Connection {
             throw .bodyUnreadable(error)
         }
         try reader.advance(bytes.count)
-        link.append(bytes, isContent: true)
+        link.queue.append(bytes, isContent: true)
     }
 
     /// Sends a part of a file from the page cache without a copy, which takes a third of the CPU time of reading and
@@ -263,7 +263,7 @@ extension Connection {
     private func sendingBroke(_ exchange: Exchange, _ error: Errno) {
         exchange.sending = .broken(error)
         if !error.isPeerClosure { loop.reschedule(link.token) }
-        link.emptyQueue()
+        link.queue.removeAll()
         link.updateInterest(reading: exchange.isReading, writing: false)
     }
 

@@ -23,10 +23,9 @@ internal import UncurlTLS
     }
     /// A public stored property would cost a dynamic check for exclusive access with each event.
     private var observing: ((EngineEvent) -> Void)?
-    /// The services that dials use.
-    let dialling: DialServices
-    /// The part that all exchanges share.
-    private let home: ExchangeHome
+    let resolver: Resolver
+    let security: EngineSecurity
+    let deadlines: Deadlines
     let maximumAge: Int64
     let maximumAgeSpread: Int64
     let idleLimit: Int64
@@ -39,16 +38,24 @@ internal import UncurlTLS
 
     var hosts = HostTable()
     var connections = SlotTable<Connection>()
-    var dials = ObjectTable<Dial>()
-    var probes = ObjectTable<Probe>()
-    var descriptorLine = DescriptorLine()
+    var dials: [ObjectIdentifier: Dial] = [:]
+    private var probes: [ObjectIdentifier: Probe] = [:]
+    /// The dials that wait for a descriptor, the oldest first, and the timer of their next attempt.
+    var descriptorLine: [Dial] = []
+    var descriptorTimer: TimerID?
     /// The connection whose exchange has just ended, while its delegate is told so: an exchange that is started in that
     /// call takes it.
     var warm: Connection?
     /// The exchanges that have been given back, and whose delegates have not been called yet.
     private var untold = 0
-    var places = LentPlaces()
-    var spareDecoders = DecoderShelf()
+    /// How many exchanges and dials wait for the program, and how many of them have lent their places.
+    var resting = 0
+    var lent = 0
+    /// Armed while one that waits for the program may have to lend its place.
+    var lendingTimer: TimerID?
+    /// Decoders that are kept for the next response in the same coding, the oldest first: zlib's window alone is
+    /// 32 KiB.
+    private var spareDecoders: [CodingDecoder] = []
     var readings: ReadingShelf
     /// The index of the local address that the next connection uses.
     private var localAddressIndex = 0
@@ -82,27 +89,19 @@ internal import UncurlTLS
     ) {
         self.loop = loop
         self.configuration = configuration
-        dialling = DialServices(
-            loop: loop,
-            resolver: resolver ?? Resolver(),
-            security: EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io")),
-            authenticators: authenticators,
-            limits: configuration.limits,
-            leniency: configuration.leniency,
-            recordsLocalAddress: configuration.recordsLocalAddress
-        )
+        self.resolver = resolver ?? Resolver()
+        security = EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io"))
         readings = ReadingShelf(configuration)
-        home = ExchangeHome(loop, Timeouts.Spans(configuration.timeouts))
+        deadlines = Deadlines(configuration.timeouts)
         idleLimit = max(0, configuration.idleTimeout.wholeNanoseconds)
         maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: CodingDecoder.bufferSize)
         unsafe joined = .allocate(capacity: JoinedChunks.capacity)
-        home.timerFired = { [unowned(unsafe) self] exchange in unsafe timerFired(of: exchange) }
     }
 
     deinit {
-        home.timerFired = nil
+        for exchange in exchanges { exchange.end() }
         unsafe decoded.deallocate()
         unsafe joined.deallocate()
     }
@@ -135,7 +134,7 @@ internal import UncurlTLS
         keeper: ConnectionKeeper?
     ) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
-        exchange.begin(request, delegate, keeper, request.spans ?? home.spans, at: loop.now)
+        exchange.begin(request, delegate, keeper, request.deadlines ?? deadlines, at: loop.now)
         guard case .open = life else {
             failLater(exchange, .shutDown)
             return exchange.id
@@ -174,7 +173,7 @@ internal import UncurlTLS
     /// stops.
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
-        exchange.pause()
+        exchange.isPaused = true
         if let connection = connection(of: exchange) {
             connection.link.updateInterest(reading: false, writing: connection.link.awaitsRoom)
         }
@@ -192,7 +191,7 @@ internal import UncurlTLS
     /// goes on, unless the response is paused too (``pause(_:)``).
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
-        exchange.hold(isHeld)
+        exchange.isSendingHeld = isHeld
         guard let connection = connection(of: exchange) else { return }
         if isHeld {
             connection.link.updateInterest(reading: exchange.isReading, writing: false)
@@ -218,12 +217,6 @@ internal import UncurlTLS
         if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
 
-    func giveBack(_ exchange: Exchange) {
-        endRest(of: exchange)
-        exchange.end()
-        freeExchanges.append(exchange.slot)
-    }
-
     /// Calls the delegate of an exchange that has been given back. The engine does not end before that has returned.
     @inline(__always)
     func tell(_ call: () -> Void) {
@@ -233,7 +226,7 @@ internal import UncurlTLS
     }
 
     private func growExchanges() -> Exchange {
-        let exchange = Exchange(home, slot: UInt32(exchanges.count))
+        let exchange = Exchange(self, slot: UInt32(exchanges.count))
         exchanges.append(exchange)
         return exchange
     }
@@ -321,10 +314,10 @@ internal import UncurlTLS
             isMeant(host.destination.origin, host.route.proxy, host.destination.evaluator)
         }
         for connection in connections.all where concerns(connection.host) {
-            connection.markRetired()
+            connection.isRetired = true
             closeIdle(connection, .used)
         }
-        for dial in dials.all where concerns(dial.host) {
+        for dial in dials.values where concerns(dial.host) {
             if case .pool = dial.purpose { dialUnjudged(dial) } else { dial.isRetired = true }
         }
     }
@@ -337,8 +330,8 @@ internal import UncurlTLS
             if case .free = exchange.phase { continue }
             fail(exchange, .shutDown)
         }
-        for dial in dials.all { abandon(dial) }
-        abandonProbes()
+        for dial in dials.values { abandon(dial) }
+        for probe in probes.values { probe.abandon() }
         endIfDrained()
     }
 
@@ -353,8 +346,7 @@ internal import UncurlTLS
         life = .ended
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }
-        descriptorLine.disarm(on: loop)
-        stopLending()
+        for timer in [descriptorTimer.take(), lendingTimer.take()] { if let timer { loop.cancel(timer) } }
         hosts = HostTable()
         for then in waiting { then() }
     }
@@ -362,7 +354,7 @@ internal import UncurlTLS
 
 extension Engine {
     /// Handles an exchange's timer: a limit may have passed, or what it waits for may be due.
-    private func timerFired(of exchange: Exchange) {
+    func timerFired(of exchange: Exchange) {
         connection(of: exchange)?.timerFired(of: exchange)
         switch exchange.verdict(at: loop.now) {
         case .passed(let phase): fail(exchange, .timedOut(phase))
@@ -539,8 +531,19 @@ extension Engine {
     }
 
     func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> CodingDecoder? {
-        if let spare = spareDecoders.take(encoding, limits) { return spare }
-        return try CodingDecoder.make(for: encoding, limits: limits)
+        guard let index = spareDecoders.lastIndex(where: { $0.encoding == encoding && $0.limits == limits }) else {
+            return try CodingDecoder.make(for: encoding, limits: limits)
+        }
+        let decoder = spareDecoders.remove(at: index)
+        decoder.reset()
+        return decoder
+    }
+
+    private func keep(_ decoder: CodingDecoder) {
+        // As many as eight parallel responses in one coding need no new decoder. The oldest is dropped: a coding that a
+        // server invented once must not stay for ever.
+        if spareDecoders.count == 8 { spareDecoders.removeFirst() }
+        spareDecoders.append(decoder)
     }
 
     /// Removes a connection from the engine's table: it is about to be closed, or becomes another protocol's.
@@ -572,7 +575,7 @@ extension Engine {
 
     /// Whether there is room within the limit on all connections. The limit is at least one, or exchanges would wait
     /// for ever.
-    var hasRoom: Bool { connections.count + dials.count - places.lent < max(1, configuration.connections) }
+    var hasRoom: Bool { connections.count + dials.count - lent < max(1, configuration.connections) }
 
     private var budgetMember: ConnectionBudget.Member {
         let bound = LoopBound(self, on: loop)
@@ -596,16 +599,20 @@ extension Engine {
 }
 
 /// Opens connections for hosts that have waiters and room.
-extension Engine: DialOwner {
+extension Engine {
     func startDial(_ host: Host, _ purpose: Dial.Purpose) {
         if case .pool = purpose, !hasRoom, !closeEldestIdle() {
             host.pool.dialAbandoned()
             return hosts.starve(host)
         }
         observe(.dialling(host.destination.origin))
-        let dial = Dial(dialling, owner: self, host: host, purpose: purpose)
-        dials.insert(dial)
-        dial.start(timeout: connectLimit(host, purpose))
+        newDial(host, purpose).start(timeout: connectLimit(host, purpose))
+    }
+
+    func newDial(_ host: Host, _ purpose: Dial.Purpose) -> Dial {
+        let dial = Dial(self, host, purpose)
+        dials[ObjectIdentifier(dial)] = dial
+        return dial
     }
 
     /// Returns the limit for a dial. The dial belongs to the pool; its limit is that of the exchange that it would
@@ -623,21 +630,18 @@ extension Engine: DialOwner {
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
-    func dialled(
-        _ dial: Dial,
-        _ transport: consuming Transport,
-        _ token: Token,
-        _ record: ConnectionRecord,
-        unread: [UInt8]
-    ) {
-        dials.remove(dial)
+    /// Takes over the connection of a dial, which is open.
+    ///
+    /// - Parameter unread: the first bytes of a server that speaks first. Empty unless the dial is for a stream.
+    func dialled(_ dial: Dial, _ link: consuming Link, _ record: ConnectionRecord, unread: [UInt8]) {
+        dials[ObjectIdentifier(dial)] = nil
         if case .probe(let probe, let limit) = dial.purpose {
             if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
             feedStarved()
-            return dialled(probe, limit, transport, token, record)
+            return part(probe, limit, link, record)
         }
-        let connection = makeConnection(consume transport, token, record, dial.host)
-        if dial.isRetired { connection.markRetired() }
+        let connection = makeConnection(link, record, dial.host)
+        if dial.isRetired { connection.isRetired = true }
         switch dial.purpose {
         case .probe:
             break
@@ -658,16 +662,10 @@ extension Engine: DialOwner {
         endIfDrained()
     }
 
-    private func makeConnection(
-        _ transport: consuming Transport,
-        _ token: Token,
-        _ record: ConnectionRecord,
-        _ host: Host
-    ) -> Connection {
+    private func makeConnection(_ link: consuming Link, _ record: ConnectionRecord, _ host: Host) -> Connection {
         let id = connections.reserve()
         let connection = Connection(
-            consume transport,
-            token: token,
+            link,
             record: record,
             number: connections.opened,
             id: id,
@@ -683,7 +681,7 @@ extension Engine: DialOwner {
     }
 
     func dialFailed(_ dial: Dial, _ error: EngineError) {
-        dials.remove(dial)
+        dials[ObjectIdentifier(dial)] = nil
         let host = dial.host
         observe(.dialFailed(host.destination.origin, error))
         switch dial.purpose {
@@ -706,6 +704,7 @@ extension Engine: DialOwner {
         endIfDrained()
     }
 
+    /// Returns the exchange that the connection would serve if the dial were done now; nil if none waits.
     func waiter(for dial: Dial) -> ExchangeID? {
         switch dial.purpose {
         case .pool: dial.host.pool.firstWaiter
@@ -714,6 +713,7 @@ extension Engine: DialOwner {
         }
     }
 
+    /// Ends a dial whose evaluator could ask no user about the peer. Dials again if exchanges wait.
     func dialUnjudged(_ dial: Dial) {
         abandon(dial)
         feedStarved()
@@ -721,10 +721,8 @@ extension Engine: DialOwner {
         endIfDrained()
     }
 
-    func observed(_ event: EngineEvent) { observe(event) }
-
     func abandon(_ dial: Dial) {
-        dials.remove(dial)
+        dials[ObjectIdentifier(dial)] = nil
         leaveLine(dial)
         dial.cancel()
         switch dial.purpose {
@@ -736,6 +734,7 @@ extension Engine: DialOwner {
         hosts.tidy(dial.host)
     }
 
+    /// Returns how to connect to the first hop. It is called for each attempt, since local addresses take turns.
     func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {
         var options = Connector.Options()
         let asked = target.family == .unix ? nil : host.destination.localAddress
@@ -778,10 +777,8 @@ extension Engine {
         {
             reusable = mayCarry(next, connection)
         }
-        if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
-        let farewell = exchange.takeFarewell()
-        observe(.ended(exchange.id, nil))
-        giveBack(exchange)
+        if let decoder = exchange.decoder { keep(decoder) }
+        let farewell = leave(exchange, nil)
         if reusable, connection.keeper != nil || connection.host.pool.waiting == 0 {
             warm = connection
             farewell.deliver(.completed(trailers: trailers))
@@ -810,9 +807,7 @@ extension Engine {
     /// connection.
     func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
         let upgraded = giveAway(connection, unread: unread)
-        let farewell = exchange.takeFarewell()
-        observe(.ended(exchange.id, nil))
-        giveBack(exchange)
+        let farewell = leave(exchange, nil)
         tell {
             feedStarved()
             perform(connection.host.pool.closedBusy(), connection.host)
@@ -868,9 +863,7 @@ extension Engine {
             if configuration.resendsRequests, facts.allowsRetry, !isDraining {
                 return retry(exchange, instead: connection, .failed(error))
             }
-            let (farewell, id) = (exchange.takeFarewell(), exchange.id)
-            giveBack(exchange)
-            observe(.ended(id, error))
+            let farewell = leave(exchange, error)
             retire(connection, .failed(error), abruptly: true)
             farewell.deliver(.failed(error))
         }
@@ -893,10 +886,17 @@ extension Engine {
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {
+        leave(exchange, error).deliver(.failed(error))
+    }
+
+    /// Gives an exchange back. Its delegate is told later, by what is returned.
+    private func leave(_ exchange: Exchange, _ error: EngineError?) -> Farewell {
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, error))
-        giveBack(exchange)
-        farewell.deliver(.failed(error))
+        endRest(of: exchange)
+        exchange.end()
+        freeExchanges.append(exchange.slot)
+        return farewell
     }
 
     private func retryFacts(
@@ -932,7 +932,7 @@ extension Engine {
             return false
         }
         guard exchange.isRepeatable else { return false }
-        exchange.dropExpectation()
+        exchange.expectationFailed = true
         retry(exchange, instead: connection, .used)
         return true
     }
@@ -998,50 +998,33 @@ extension Engine {
     public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
         let probe = Probe(on: loop) { [self] probe, outcome in
             then(outcome)
-            probes.remove(probe)
+            probes[ObjectIdentifier(probe)] = nil
             endIfDrained()
         }
-        probes.insert(probe)
+        probes[ObjectIdentifier(probe)] = probe
         probe.start {
             guard !isDraining else { return probe.failed(.shutDown) }
             let limit = (request.options.timeouts ?? configuration.timeouts).connect
-            let host = makeHost(request.destination)
             observe(.dialling(request.origin))
-            let dial = Dial(dialling, owner: self, host: host, purpose: .probe(probe, limit))
-            dials.insert(dial)
-            dial.start(timeout: limit)
+            newDial(makeHost(request.destination), .probe(probe, limit)).start(timeout: limit)
         }
     }
 
-    func dialled(
-        _ probe: Probe,
-        _ limit: Duration?,
-        _ transport: consuming Transport,
-        _ token: Token,
-        _ record: ConnectionRecord
-    ) {
+    private func part(_ probe: Probe, _ limit: Duration?, _ link: consuming Link, _ record: ConnectionRecord) {
         guard configuration.closesAbruptly else {
-            return probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+            return probe.part(link, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
         }
-        transport.socket.resetOnClose()
-        loop.deregister(token)
+        link.close(abruptly: true)
         probe.succeeded(record)
-    }
-
-    func abandonProbes() {
-        for probe in probes.all { probe.abandon() }
     }
 }
 
-/// A table that keeps its objects alive.
-struct ObjectTable<Object: AnyObject> {
-    private var objects: [ObjectIdentifier: Object] = [:]
-
-    var isEmpty: Bool { objects.isEmpty }
-    var count: Int { objects.count }
-    /// A copy, so that objects may leave the table during an iteration.
-    var all: [Object] { Array(objects.values) }
-
-    mutating func insert(_ object: Object) { objects[ObjectIdentifier(object)] = object }
-    mutating func remove(_ object: Object) { objects[ObjectIdentifier(object)] = nil }
+extension Connector.Target {
+    /// The family, if it is known: for addresses, and for a host that is one.
+    var family: SocketAddress.Family? {
+        switch self {
+        case .addresses(let addresses): addresses.first?.family
+        case .host(let host, let port): SocketAddress(numericHost: host, port: port)?.family
+        }
+    }
 }

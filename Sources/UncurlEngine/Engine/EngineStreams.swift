@@ -17,13 +17,10 @@ extension Engine {
         options: EngineRequest.Options = EngineRequest.Options(),
         then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
     ) -> StreamDial {
-        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
-        asker.start {
+        ask(options, then) { asker, limit in
             guard !isDraining else { return asker.ended(.failure(.shutDown)) }
-            let destination = Destination(origin, options, needsTunnel: true)
-            startDial(makeHost(destination), .stream(asker, (options.timeouts ?? configuration.timeouts).connect))
+            startDial(makeHost(Destination(origin, options, needsTunnel: true)), .stream(asker, limit))
         }
-        return asker
     }
 
     /// Begins TLS with `origin` on a connection in use, as STARTTLS and the like agree on. The old connection is over,
@@ -44,33 +41,36 @@ extension Engine {
         options: EngineRequest.Options = EngineRequest.Options(),
         then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
     ) -> StreamDial {
-        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
-        asker.start {
+        ask(options, then) { asker, limit in
             guard !isDraining else {
                 connection.close()
                 return asker.ended(.failure(.shutDown))
             }
             let unread = connection.takeUnread()
-            guard var link = connection.surrender(), let transport = link.takeTransport() else {
+            guard let link = connection.surrender() else {
                 return asker.ended(.failure(.connectionLost(nil)))
             }
-            let destination = Destination(
-                origin: Origin(securing: origin),
-                proxy: ProxyChoice(.direct, for: origin),
-                context: options.tls,
-                serverName: options.serverName,
-                evaluator: options.trustEvaluator
-            )
-            let limit = (options.timeouts ?? configuration.timeouts).connect
-            let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))
-            dials.insert(dial)
-            dial.secure(transport, link.token, connection.record, rest + unread, timeout: limit)
+            var options = options
+            (options.endpoint, options.proxies, options.localAddress) = (.origin, .direct, nil)
+            let destination = Destination(Origin(securing: origin), options)
+            newDial(makeHost(destination), .stream(asker, limit))
+                .secure(link, connection.record, rest + unread, timeout: limit)
         }
+    }
+
+    /// - Parameter begin: gets the limit on connecting.
+    private func ask(
+        _ options: EngineRequest.Options,
+        _ then: @escaping (Result<UpgradedConnection, EngineError>) -> Void,
+        _ begin: (StreamDial, Duration?) -> Void
+    ) -> StreamDial {
+        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
+        asker.start { begin(asker, (options.timeouts ?? configuration.timeouts).connect) }
         return asker
     }
 
     private func abandonDial(of asker: StreamDial) {
-        let its = dials.all.first { dial in
+        let its = dials.values.first { dial in
             if case .stream(let other, _) = dial.purpose { other === asker } else { false }
         }
         if let its {

@@ -20,7 +20,11 @@ final class Exchange: TimerHandler {
         case running(ConnectionID)
     }
 
-    private let home: ExchangeHome
+    private let loop: EventLoop
+    /// It does not keep the engine alive, and is not used while the exchange is free: a connection, a dial or a posted
+    /// failure keeps the engine alive as long as it is not. The reference is not weak: every reference to a weakly held
+    /// engine is counted in a separate table.
+    private unowned(unsafe) let engine: Engine
     let slot: UInt32
     private(set) var generation: UInt32 = 0
 
@@ -33,10 +37,10 @@ final class Exchange: TimerHandler {
     var sending = Sending.idle
     /// Whether the final head has come.
     private(set) var isReceivingContent = false
-    private(set) var decoder: CodingDecoder?
+    var decoder: CodingDecoder?
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
-    private(set) var isPaused = false
+    var isPaused = false
     /// When what had stopped the wait for the response last ended: a pause of the consumer, or the sending of what the
     /// kernel held of the request. Nil if there was neither.
     private var resumed: Instant?
@@ -45,19 +49,19 @@ final class Exchange: TimerHandler {
     /// be watched.
     private var unsent: (count: Int?, nextLook: Instant, pause: Int64)?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
-    private(set) var isSendingHeld = false
+    var isSendingHeld = false
     /// What it waits for on the program's side, and since when.
     private(set) var rest = Rest.none
     private(set) var restingSince = Instant.never
     /// The host to which it has lent its place; nil if it has not.
-    private(set) var lentAt: Host?
+    var lentAt: Host?
     /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
     private(set) var throttle: RateKeeper?
     /// Whether a 417 has come: then the expectation is not sent again.
-    private(set) var expectationFailed = false
+    var expectationFailed = false
     /// The credentials that the request last carried for a proxy that forwards it, and how often it has refused them.
-    private(set) var proxyCredentials: [UInt8]?
-    private(set) var proxyRounds = 0
+    var proxyCredentials: [UInt8]?
+    var proxyRounds = 0
     private(set) var lastActivity = Instant.never
     /// The instant of the total limit. The other limits are read from the request each time, so that ten thousand
     /// exchanges hold no copies of them.
@@ -81,8 +85,9 @@ final class Exchange: TimerHandler {
         case broken(Errno)
     }
 
-    init(_ home: ExchangeHome, slot: UInt32) {
-        self.home = home
+    init(_ engine: Engine, slot: UInt32) {
+        loop = engine.loop
+        unsafe self.engine = engine
         self.slot = slot
     }
 
@@ -103,20 +108,22 @@ final class Exchange: TimerHandler {
     /// Whether the socket is read: neither the consumer nor a rate holds it.
     var isReading: Bool { !isPaused && throttle?.isReadingHeld != true }
 
+    private var limits: Deadlines { unsafe request?.deadlines ?? engine.deadlines }
+
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
     func begin(
         _ request: EngineRequest,
         _ delegate: any ExchangeDelegate,
         _ keeper: ConnectionKeeper?,
-        _ timeouts: Timeouts.Spans,
+        _ limits: Deadlines,
         at now: Instant
     ) {
         self.request = request
         self.delegate = delegate
         self.keeper = keeper
         report.timings = ExchangeTimings(start: now)
-        deadline = Deadlines(timeouts, start: now).end
+        deadline = limits.total.map(now.advanced(byNanoseconds:)) ?? .never
         expected = request.pipelineDepth
         isPaused = false
         resumed = nil
@@ -160,15 +167,11 @@ final class Exchange: TimerHandler {
     /// Notes that it is neither in a queue nor on a connection: only its outcome is still to be reported.
     func detach() { phase = .starting }
 
-    func pause() { isPaused = true }
-
     func resume(at now: Instant) {
         isPaused = false
         resumed = now
         lastActivity = now
     }
-
-    func hold(_ isHeld: Bool) { isSendingHeld = isHeld }
 
     /// Notes what it waits for. A suspension is no silence of the peer.
     func rest(for reason: Rest, at now: Instant) {
@@ -176,11 +179,6 @@ final class Exchange: TimerHandler {
         if rest == .suspension { lastActivity = now }
         rest = reason
     }
-
-    func lendPlace(to host: Host) { lentAt = host }
-
-    /// Returns the host to which it has lent its place, from which the place is taken back; nil if it has not.
-    func takePlaceBack() -> Host? { lentAt.take() }
 
     /// Notes that bytes have moved, or may move again after a pause on this side.
     func noteActivity(at now: Instant) { lastActivity = now }
@@ -191,8 +189,8 @@ final class Exchange: TimerHandler {
 
     /// Begins to look whether bytes move that the kernel was given, if any limit depends on that.
     func watchSending(at now: Instant) {
-        let spans = request?.spans ?? home.spans
-        guard let limit = [spans.idle, spans.responseHead].filter({ $0 > 0 }).min() else { return }
+        let limits = limits
+        guard let limit = [limits.idle, limits.responseHead].filter({ $0 > 0 }).min() else { return }
         let pause = max(1, limit / 4)
         unsent = (nil, now.advanced(byNanoseconds: pause), pause)
         watch(at: now)
@@ -214,20 +212,11 @@ final class Exchange: TimerHandler {
         }
     }
 
-    func dropExpectation() { expectationFailed = true }
-
-    /// Notes the credentials that the request carried for a proxy that forwards it.
-    func noteCredentials(_ sent: [UInt8]?) { proxyCredentials = sent }
-
-    func noteProxyRefusal() { proxyRounds += 1 }
-
     /// Notes that a final head has come.
     func beginContent(status: Int) {
         report.code = UInt16(clamping: status)
         isReceivingContent = true
     }
-
-    func decode(with decoder: CodingDecoder?) { self.decoder = decoder }
 
     func endResponse(at now: Instant) {
         expected -= 1
@@ -303,7 +292,7 @@ final class Exchange: TimerHandler {
     }
 
     func disarm() {
-        if let timer { home.loop.cancel(timer) }
+        if let timer { loop.cancel(timer) }
         timer = nil
         timerInstant = .never
     }
@@ -313,31 +302,30 @@ final class Exchange: TimerHandler {
         timerInstant = .never
         // An exchange that has ended left the timer armed: the engine may be gone by now.
         if case .free = phase { return }
-        home.timerFired?(self)
+        unsafe engine.timerFired(of: self)
     }
 
     func arm(_ instant: Instant) {
         guard instant < .never else { return }
         timerInstant = instant
-        timer = home.loop.arm(at: instant, self)
+        timer = loop.arm(at: instant, self)
     }
 
     /// Returns the limit that has passed, or when to check again.
     func verdict(at now: Instant) -> Deadlines.Verdict {
-        let deadlines = Deadlines(request?.spans ?? home.spans, end: deadline)
         switch phase {
         case .free, .starting:
             return .next(.never)
         case .waiting(let host, let ticket, let since):
             // A dial has its own limit, and a suspension none.
             let counts = !isPaused && ticket != nil && host.pool.isShort
-            return deadlines.forConnection(since: max(since, resumed ?? since), counts: counts, at: now)
+            return limits.forConnection(since: max(since, resumed ?? since), counts: counts, end: deadline, at: now)
         case .running:
             var sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             if let end = sent, let resumed { sent = max(end, resumed) }
             if let count = unsent?.count, count > 0 { sent = nil }
             let isPaused = !isReading && rest != .question
-            let verdict = deadlines.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused, at: now)
+            let verdict = limits.onWire(lastActivity, sent: sent, paused: isPaused, end: deadline, at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }
             if let throttle { instant = min(instant, throttle.next) }
@@ -356,21 +344,4 @@ struct Farewell {
     let unsent: Bool
 
     func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }
-}
-
-/// The part of an engine that all its exchanges share.
-final class ExchangeHome {
-    let loop: EventLoop
-    /// The configuration's limits, in the clock's unit.
-    let spans: Timeouts.Spans
-    /// Handles the timer of an exchange that is not free. It refers to the engine without keeping it alive, and the
-    /// engine removes it when it is released: as long as an exchange is not free, a connection, a dial or a posted
-    /// failure keeps the engine alive. The reference is not weak: every reference to a weakly held engine is counted in
-    /// a separate table.
-    var timerFired: ((Exchange) -> Void)?
-
-    init(_ loop: EventLoop, _ spans: Timeouts.Spans) {
-        self.loop = loop
-        self.spans = spans
-    }
 }

@@ -23,7 +23,8 @@ struct ProxyTunnel {
     /// dial.
     static let readContent = 64 * 1024
 
-    private let authority: String
+    /// CONNECT's target, which Digest authentication covers: host and port, which is always there (RFC 9112 §3.2.3).
+    let target: String
     /// What has come of a refusal; nil while the answer's head is awaited.
     private var refusal: ProxyRefusal?
     private var parser: ResponseParser
@@ -31,16 +32,13 @@ struct ProxyTunnel {
     private var received = 0
 
     /// - Parameters:
-    ///   - authority: host and port; the port is always there (RFC 9112 §3.2.3).
+    ///   - target: host and port.
     ///   - limits: those of the engine, since the answer may be a proxy's page with all of its fields.
     ///   - leniency: the engine's.
-    init(to authority: String, limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        self.authority = authority
+    init(to target: String, limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
+        self.target = target
         parser = ResponseParser(limits: limits, leniency: leniency)
     }
-
-    /// CONNECT's target, which Digest authentication covers.
-    var target: String { authority }
 
     /// The fields of the last answer's head.
     var fields: HTTPFields { head.fields }
@@ -51,11 +49,11 @@ struct ProxyTunnel {
         received = 0
         parser.begin(answering: .connect)
         var fields = HTTPFields()
-        try fields.append("Host", authority)
+        try fields.append("Host", target)
         if let authorization { try fields.append("Proxy-Authorization", octets: authorization) }
         var bytes: [UInt8] = []
         try MessageSerializer.append(
-            try RequestHead(method: "CONNECT", target: authority, fields: fields),
+            try RequestHead(method: "CONNECT", target: target, fields: fields),
             to: &bytes
         )
         return bytes

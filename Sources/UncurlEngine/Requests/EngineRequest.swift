@@ -93,7 +93,7 @@ public final class EngineRequest: Sendable {
     let chunked: Bool
     let context: ResponseContext
     let destination: Destination
-    let spans: Timeouts.Spans?
+    let deadlines: Deadlines?
     let isIdempotent: Bool
     let decodesContent: Bool
     /// Whether it names a rate, which is rare: reading the options for it would copy them at each start.
@@ -130,7 +130,7 @@ public final class EngineRequest: Sendable {
         self.body = body
         self.options = options
         destination = Destination(origin, options, needsTunnel: !options.upgrade.isEmpty || method == "CONNECT")
-        spans = options.timeouts.map(Timeouts.Spans.init)
+        deadlines = options.timeouts.map(Deadlines.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         let isDecided = fields.contains("Accept-Encoding")
         decodesContent = options.decodesContent && !isDecided && !fields.contains("Range")
@@ -225,7 +225,7 @@ public final class EngineRequest: Sendable {
         lineEnd = line - other.target.utf8.count + target.utf8.count
         (origin, method, body, options) = (other.origin, other.method, other.body, other.options)
         (content, contentBytes, chunked) = (other.content, other.contentBytes, other.chunked)
-        (context, destination, spans) = (other.context, other.destination, other.spans)
+        (context, destination, deadlines) = (other.context, other.destination, other.deadlines)
         (isIdempotent, decodesContent, closes) = (other.isIdempotent, other.decodesContent, other.closes)
         (isThrottled, hasOwnLimits, continueWait) = (other.isThrottled, other.hasOwnLimits, other.continueWait)
     }
@@ -245,7 +245,7 @@ public final class EngineRequest: Sendable {
         (options.pipelineDepth, options.upgrade) = (1, [])
         self.options = options
         destination = Destination(origin, options, needsTunnel: true)
-        spans = options.timeouts.map(Timeouts.Spans.init)
+        deadlines = options.timeouts.map(Deadlines.init)
         (isIdempotent, decodesContent, closes, chunked) = (options.isIdempotent, false, false, false)
         isThrottled = options.sendingRate != nil || options.receivingRate != nil
         hasOwnLimits = options.limits != nil
@@ -304,22 +304,6 @@ public final class EngineRequest: Sendable {
     var pipelineDepth: Int { max(1, options.pipelineDepth) }
 }
 
-extension Destination {
-    /// Where a request to `origin` goes by its options.
-    convenience init(_ origin: Origin, _ options: EngineRequest.Options, needsTunnel: Bool) {
-        self.init(
-            origin: origin,
-            endpoint: options.endpoint,
-            proxy: ProxyChoice(options.proxies, for: origin),
-            needsTunnel: needsTunnel,
-            localAddress: options.localAddress,
-            context: options.tls,
-            serverName: options.serverName,
-            evaluator: options.trustEvaluator
-        )
-    }
-}
-
 /// How long an exchange may take, by phase. Nil means no limit.
 public struct Timeouts: Hashable, Sendable {
     /// From the request for a connection until it is open: look-up, every address tried, proxies and TLS. Default: 10
@@ -354,31 +338,25 @@ public struct Timeouts: Hashable, Sendable {
     }
 }
 
-extension Timeouts {
-    /// The limits in nanoseconds, 0 for none. They are converted once, since a `Duration` takes 128-bit arithmetic.
-    struct Spans: Sendable {
-        let poolWait: Int64
-        let responseHead: Int64
-        let idle: Int64
-        let total: Int64?
-
-        init(_ timeouts: Timeouts) {
-            func span(_ limit: Duration?) -> Int64 { limit.map { max(1, $0.wholeNanoseconds) } ?? 0 }
-            poolWait = span(timeouts.poolWait)
-            responseHead = span(timeouts.responseHead)
-            idle = span(timeouts.idle)
-            total = timeouts.total?.wholeNanoseconds
-        }
-    }
-}
-
-/// An exchange's deadlines as instants. A timer asks which of them has passed, and if none has, when to check again.
+/// An exchange's limits in nanoseconds, 0 for none: they are converted once, since a `Duration` takes 128-bit
+/// arithmetic. A timer asks which of them has passed, and if none has, when to check again.
 ///
 /// Nothing is armed or cancelled as bytes move. Activity is one store; the timer finds it when it fires, and waits
 /// again (to cancel and re-arm it at every read would cost ten times as much).
-struct Deadlines {
-    private let spans: Timeouts.Spans
-    let end: Instant
+struct Deadlines: Sendable {
+    let poolWait: Int64
+    let responseHead: Int64
+    let idle: Int64
+    /// Nil for none.
+    let total: Int64?
+
+    init(_ timeouts: Timeouts) {
+        func span(_ limit: Duration?) -> Int64 { limit.map { max(1, $0.wholeNanoseconds) } ?? 0 }
+        poolWait = span(timeouts.poolWait)
+        responseHead = span(timeouts.responseHead)
+        idle = span(timeouts.idle)
+        total = timeouts.total?.wholeNanoseconds
+    }
 
     enum Verdict: Equatable {
         case passed(TimeoutPhase)
@@ -386,44 +364,36 @@ struct Deadlines {
         case next(Instant)
     }
 
-    /// - Parameter end: when the total limit ends; `never` without one.
-    init(_ spans: Timeouts.Spans, end: Instant) {
-        self.spans = spans
-        self.end = end
-    }
-
-    init(_ spans: Timeouts.Spans, start: Instant) {
-        self.init(spans, end: spans.total.map(start.advanced(byNanoseconds:)) ?? .never)
-    }
-
     /// Checks an exchange that has been queued in the pool since that instant.
     ///
-    /// - Parameter counts: whether the limit may pass now.
-    func forConnection(since: Instant, counts: Bool, at now: Instant) -> Verdict {
+    /// - Parameters:
+    ///   - counts: whether the limit may pass now.
+    ///   - end: when the total limit ends; `never` without one.
+    func forConnection(since: Instant, counts: Bool, end: Instant, at now: Instant) -> Verdict {
         if now >= end { return .passed(.total) }
-        guard spans.poolWait > 0 else { return .next(end) }
-        let limit = since.advanced(byNanoseconds: spans.poolWait)
+        guard poolWait > 0 else { return .next(end) }
+        let limit = since.advanced(byNanoseconds: poolWait)
         if now >= limit, counts { return .passed(.poolWait) }
         // What does not count now may count later.
-        return .next(min(end, now < limit ? limit : now.advanced(byNanoseconds: spans.poolWait)))
+        return .next(min(end, now < limit ? limit : now.advanced(byNanoseconds: poolWait)))
     }
 
     /// Checks an exchange that is on a connection.
     ///
     /// - Parameter sent: since when the request has been sent completely, and the consumer waits; nil before that, and
     ///   again once the response has begun.
-    func onWire(lastActivity: Instant, sent: Instant?, paused: Bool, at now: Instant) -> Verdict {
+    func onWire(_ lastActivity: Instant, sent: Instant?, paused: Bool, end: Instant, at now: Instant) -> Verdict {
         if now >= end { return .passed(.total) }
         // A consumer that pauses is slow by its own choice; it is no fault of the peer.
         if paused { return .next(end) }
         var next = end
-        if spans.responseHead > 0, let sent {
-            let limit = sent.advanced(byNanoseconds: spans.responseHead)
+        if responseHead > 0, let sent {
+            let limit = sent.advanced(byNanoseconds: responseHead)
             if now >= limit { return .passed(.responseHead) }
             next = min(next, limit)
         }
-        if spans.idle > 0 {
-            let limit = lastActivity.advanced(byNanoseconds: spans.idle)
+        if idle > 0 {
+            let limit = lastActivity.advanced(byNanoseconds: idle)
             if now >= limit { return .passed(.idle) }
             next = min(next, limit)
         }

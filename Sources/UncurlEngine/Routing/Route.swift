@@ -110,26 +110,18 @@ final class Destination: Hashable, Sendable {
     /// other object becomes the same key.
     let evaluator: (any TrustEvaluator)?
 
-    init(
-        origin: Origin,
-        endpoint: Endpoint = .origin,
-        proxy: ProxyChoice = .configured,
-        needsTunnel: Bool = false,
-        localAddress: SocketAddress? = nil,
-        context: TLSContext? = nil,
-        serverName: String? = nil,
-        evaluator: (any TrustEvaluator)? = nil
-    ) {
+    /// Where a request to `origin` goes by its options.
+    init(_ origin: Origin, _ options: EngineRequest.Options = EngineRequest.Options(), needsTunnel: Bool = false) {
         self.origin = origin
-        self.endpoint = endpoint
-        self.proxy = proxy
+        endpoint = options.endpoint
+        proxy = ProxyChoice(options.proxies, for: origin)
         self.needsTunnel = needsTunnel
-        self.localAddress = localAddress
-        self.evaluator = evaluator
+        localAddress = options.localAddress
+        evaluator = options.trustEvaluator
         // A plain origin's connections are the same whatever its requests ask of TLS.
         let isSecure = origin.scheme == .https
-        self.context = isSecure ? context : nil
-        self.serverName = isSecure ? serverName : nil
+        context = isSecure ? options.tls : nil
+        serverName = isSecure ? options.serverName : nil
     }
 
     static func == (one: Destination, other: Destination) -> Bool {

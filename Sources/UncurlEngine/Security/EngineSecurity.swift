@@ -11,8 +11,11 @@ final class EngineSecurity {
     /// The buffers of TLS by depth; none in an engine that never uses TLS. The second is for TLS inside TLS.
     private var layerBuffers: [TLSBuffers] = []
     private var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
-    private var trustQuestions = CertificateQuestions<TrustVerdict?>()
-    private var identityQuestions = CertificateQuestions<IdentityAnswer?>()
+    /// The questions about certificates that wait for their answer, by numbers that none has twice: whether one is
+    /// trusted, and which one to show. A question is answered only once, and not after its connection was given up.
+    private var trustQuestions: [UInt64: (TrustVerdict?) -> Void] = [:]
+    private var identityQuestions: [UInt64: (IdentityAnswer?) -> Void] = [:]
+    private var lastQuestion: UInt64 = 0
 
     init(on loop: EventLoop, _ configuration: EngineConfiguration, _ blocking: BlockingPool) {
         self.loop = loop
@@ -149,7 +152,7 @@ final class EngineSecurity {
     /// Asks the evaluator about a server, or about the proxy on the way to it. The answer may come at
     /// any time, or too late.
     ///
-    /// - Returns: the question's number, for ``forget(trustQuestion:)``.
+    /// - Returns: the question's number, for ``forget(_:)``.
     func ask(
         about trust: PeerTrust,
         of proxy: Proxy?,
@@ -157,10 +160,12 @@ final class EngineSecurity {
         then: @escaping (TrustVerdict?) -> Void
     ) -> UInt64 {
         let origin = destination.origin
-        let number = trustQuestions.add(then)
+        lastQuestion += 1
+        let number = lastQuestion
+        trustQuestions[number] = then
         let bound = LoopBound(self, on: loop)
         let answer: @Sendable (TrustVerdict?) -> Void = { [loop] verdict in
-            loop.post { bound.value.trustQuestions.take(number)?(verdict) }
+            loop.post { bound.value.trustQuestions.removeValue(forKey: number)?(verdict) }
         }
         if let evaluator = evaluator(for: destination) {
             if let proxy {
@@ -174,21 +179,20 @@ final class EngineSecurity {
         return number
     }
 
-    /// Notes that the answer to this question does not count any more.
-    func forget(trustQuestion number: UInt64) { _ = trustQuestions.take(number) }
-
     /// Asks about the certificate that a server wants to see.
     ///
-    /// - Returns: the question's number, for ``forget(identityQuestion:)``.
+    /// - Returns: the question's number.
     func ask(
         about request: IdentityRequest,
         of destination: Destination,
         then: @escaping (IdentityAnswer?) -> Void
     ) -> UInt64 {
-        let number = identityQuestions.add(then)
+        lastQuestion += 1
+        let number = lastQuestion
+        identityQuestions[number] = then
         let bound = LoopBound(self, on: loop)
         let answer: @Sendable (IdentityAnswer?) -> Void = { [loop] given in
-            loop.post { bound.value.identityQuestions.take(number)?(given) }
+            loop.post { bound.value.identityQuestions.removeValue(forKey: number)?(given) }
         }
         if let evaluator = evaluator(for: destination) {
             evaluator.chooseIdentity(for: request, of: destination.origin, answer: answer)
@@ -199,22 +203,8 @@ final class EngineSecurity {
     }
 
     /// Notes that the answer to this question does not count any more.
-    func forget(identityQuestion number: UInt64) { _ = identityQuestions.take(number) }
-}
-
-/// Questions about certificates that wait for their answer: whether one is trusted, or which one to show. Each question
-/// has a number, so that it is answered only once, and not after its connection was given up.
-struct CertificateQuestions<Answer> {
-    private var waiting: [UInt64: (Answer) -> Void] = [:]
-    private var last: UInt64 = 0
-
-    var count: Int { waiting.count }
-
-    mutating func add(_ then: @escaping (Answer) -> Void) -> UInt64 {
-        last += 1
-        waiting[last] = then
-        return last
+    func forget(_ question: UInt64) {
+        trustQuestions[question] = nil
+        identityQuestions[question] = nil
     }
-
-    mutating func take(_ number: UInt64) -> ((Answer) -> Void)? { waiting.removeValue(forKey: number) }
 }

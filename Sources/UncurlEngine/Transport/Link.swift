@@ -1,8 +1,8 @@
 internal import UncurlReactor
 
-/// A transport on its loop: its registration, the events it waits for, and the bytes that wait to be sent. It belongs
-/// to one connection after the other: an upgrade takes it from the HTTP connection and gives it to the next protocol's.
-/// Loop-confined.
+/// A connected socket on its loop: TLS around it if there is any, its registration, the events it waits for, and the
+/// bytes that wait to be sent. It takes and returns plaintext, as HTTP sees it. It belongs to one owner after the other:
+/// what sets a connection up gives it to the HTTP connection, and an upgrade to the next protocol's. Loop-confined.
 struct Link: ~Copyable {
     /// How many reads of one buffer are made in a turn: 256 KiB, and then it is the others' turn. Level triggering
     /// reports the rest.
@@ -10,97 +10,82 @@ struct Link: ~Copyable {
 
     let loop: EventLoop
     let token: Token
-    /// Nil once it has been given away, or closed. It is read by `switch`, which borrows it: optional chaining would
-    /// move it out.
-    private var transport: Transport?
-    private(set) var queue = SendQueue()
-    private var interest: Interest
+    /// Nil once it has been given away, or closed.
+    private var socket: Socket?
+    /// The innermost TLS layer; nil without TLS.
+    private(set) var secure: TLSLayer?
+    var queue = SendQueue()
+    private var interest: Interest = [.read, .peerFinish]
     /// The error with which epoll refused to wait: then no event will come, and what the connection carries has failed.
     private(set) var refusal: Errno?
     /// Whether it left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
     private var limitsUnsent = false
 
-    /// - Parameter token: the registration of the transport's socket, which the link takes over.
-    init(_ transport: consuming Transport, _ token: Token, on loop: EventLoop) {
-        // The last flight of a handshake may still wait for room.
-        interest = transport.hasUnsent ? [.read, .peerFinish, .write] : [.read, .peerFinish]
-        self.transport = consume transport
+    /// - Parameter token: the registration of the socket, which waits for bytes; the link takes it over.
+    init(_ socket: consuming Socket?, _ token: Token, on loop: EventLoop) {
+        self.socket = consume socket
         self.token = token
         self.loop = loop
     }
 
-    private init(emptying other: inout Link) {
-        (loop, token, interest, refusal) = (other.loop, other.token, other.interest, other.refusal)
-        limitsUnsent = other.limitsUnsent
-        transport = other.transport.take()
-        swap(&queue, &other.queue)
-    }
-
-    /// Moves the transport with its registration, and what is queued, to another link. This one is empty after that.
+    /// Moves the socket with its registration, and what is queued, to another link. This one is empty after that.
     mutating func take() -> Link {
-        goOn()
-        return Link(emptying: &self)
+        if isSuspended { try? loop.resume(token) }
+        isSuspended = false
+        var taken = Link(nil, token, on: loop)
+        swap(&self, &taken)
+        return taken
     }
 
-    /// Moves the transport out, with its registration, to set up another connection on it. What is queued is lost.
-    mutating func takeTransport() -> Transport? {
-        goOn()
-        queue.removeAll()
-        return transport.take()
+    /// Puts TLS around what there was: from now on everything goes through `layer`. What is queued of its handshake
+    /// becomes the layer's own.
+    mutating func wrap(in layer: TLSLayer) {
+        if secure == nil {
+            layer.adopt(queue.rest)
+            queue.removeAll()
+        }
+        secure = layer
     }
 
-    /// Releases everything. `abruptly` sends RST: after a truncated request, so that the peer cannot take it for whole.
+    /// Ends the connection in order, with one close_notify that is not waited for. `abruptly` sends RST: after a
+    /// truncated request, so that the peer cannot take it for whole.
     mutating func close(abruptly: Bool) {
+        if abruptly {
+            withSocket { $0.resetOnClose() }
+        } else {
+            secure?.close()
+            try? flushSecure()
+        }
+        drop()
+    }
+
+    /// Releases everything.
+    mutating func drop() {
         loop.deregister(token)
-        if abruptly { transport?.socket.resetOnClose() } else { transport?.sayGoodbye() }
-        transport = nil
+        socket = nil
         queue.removeAll()
     }
 
     // MARK: The socket's state
 
-    /// The innermost TLS layer; nil without TLS.
-    var secure: TLSLayer? {
-        switch transport {
-        case .some(let transport): transport.secure
-        case .none: nil
-        }
-    }
-
     /// Whether anything is unread in the socket.
-    var unread: Socket.Liveness? {
-        switch transport {
-        case .some(let transport): transport.socket.probe()
-        case .none: nil
-        }
-    }
+    var unread: Socket.Liveness? { withSocket { $0.probe() } }
 
     /// How many bytes the peer's kernel has not acknowledged.
-    var unacknowledged: Int? {
-        switch transport {
-        case .some(let transport): transport.socket.unacknowledged
-        case .none: nil
-        }
-    }
+    var unacknowledged: Int? { withSocket { $0.unacknowledged } }
+
+    /// The error that epoll announced, taken from the socket.
+    var pendingError: Errno? { withSocket { $0.pendingError } }
+
+    var localAddress: SocketAddress? { withSocket { $0.localAddress } }
 
     /// Makes what the kernel takes count as sent soon, for content that a slow peer reads for a long time. One call for
     /// each connection that carries such content.
     mutating func limitUnsent(to count: Int) {
         guard !limitsUnsent else { return }
         limitsUnsent = true
-        switch transport {
-        case .some(let transport): transport.socket.limitUnsent(to: count)
-        case .none: break
-        }
-    }
-
-    /// The error that epoll announced, taken from the socket.
-    var pendingError: Errno? {
-        switch transport {
-        case .some(let transport): transport.socket.pendingError
-        case .none: nil
-        }
+        withSocket { $0.limitUnsent(to: count) }
     }
 
     /// Whether the peer may already have a part of what was sent that does not count as sent yet.
@@ -109,39 +94,44 @@ struct Link: ~Copyable {
     /// Whether the kernel may send files directly: nothing is between the file and the socket.
     var sendsFiles: Bool { secure == nil }
 
+    /// Borrows the socket by `switch`: optional chaining would move it out.
+    @inline(__always)
+    private func withSocket<Result, Failure: Error>(
+        _ body: (borrowing Socket) throws(Failure) -> Result?
+    ) throws(Failure) -> Result? {
+        switch socket {
+        case .some(let socket): try body(socket)
+        case .none: nil
+        }
+    }
+
+    /// Reads raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
     func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
-        switch transport {
-        case .some(let transport): try transport.read(into: buffer, atMost: limit)
+        switch socket {
+        case .some(let socket): try socket.read(into: buffer, atMost: limit)
         case .none: .endOfStream
         }
     }
 
     // MARK: Sending
 
+    /// Returns how many bytes were sent, or nil if none were for lack of room. With TLS, bytes count once all their
+    /// ciphertext was sent; until then the caller calls again with the same bytes.
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
-        let count: Int? =
-            switch transport {
-            case .some(let transport): try transport.write(first, second)
-            case .none: nil
-            }
-        // No event will come of it: the owner is told next turn.
-        if secure?.sealFailure != nil { loop.reschedule(token) }
-        return count
-    }
-
-    func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
-        switch transport {
-        case .some(let transport): try transport.socket.send(file, at: offset, atMost: count)
-        case .none: nil
+        switch socket {
+        case .some(let socket):
+            guard let secure else { return try second.isEmpty ? socket.write(first) : socket.write(first, second) }
+            let count = try secure.write(first, second, to: socket)
+            // No event will come of it: the owner is told next turn.
+            if secure.sealFailure != nil { loop.reschedule(token) }
+            return count
+        case .none: return nil
         }
     }
 
-    mutating func append(_ bytes: [UInt8], isContent: Bool) { queue.append(bytes, isContent: isContent) }
-
-    /// Removes `count` bytes, which the kernel has already taken, of what was just appended to an empty queue.
-    mutating func skip(_ count: Int) { queue.skip(count) }
-
-    mutating func emptyQueue() { queue.removeAll() }
+    func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
+        try withSocket { socket throws(Errno) in try socket.send(file, at: offset, atMost: count) }
+    }
 
     mutating func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
         var waiting = SendQueue()
@@ -150,22 +140,14 @@ struct Link: ~Copyable {
         return try waiting.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
 
-    /// Sends what TLS itself has to send. If the socket takes nothing more, the next write or read shows it.
-    func flushSecure() {
+    /// Sends what TLS itself has to send: alerts, answers to key updates. What the kernel does not take waits.
+    func flushSecure() throws(Errno) {
         // Nearly always there is nothing.
         guard let secure, secure.hasOutput else { return }
-        switch transport {
-        case .some(let transport): try? transport.flush()
-        case .none: break
-        }
+        _ = try withSocket { socket throws(Errno) in try secure.flush(to: socket) }
     }
 
-    func shutdownWrite() {
-        switch transport {
-        case .some(let transport): transport.socket.shutdownWrite()
-        case .none: break
-        }
-    }
+    func shutdownWrite() { withSocket { $0.shutdownWrite() } }
 
     // MARK: Events
 
@@ -200,67 +182,13 @@ struct Link: ~Copyable {
 
     /// Makes the socket readable once that many bytes are there.
     func wake(for count: Int) throws(Errno) {
-        switch transport {
-        case .some(let transport): try transport.socket.wakeReader(for: count)
-        case .none: break
-        }
+        try withSocket { socket throws(Errno) in try socket.wakeReader(for: count) }
     }
 
     /// Notes that epoll has no memory. The owner is told next turn, and not within a call of its own.
     mutating func refused(_ error: Errno) {
         refusal = error
         loop.reschedule(token)
-    }
-
-    private mutating func goOn() {
-        if isSuspended { try? loop.resume(token) }
-        isSuspended = false
-    }
-}
-
-/// The transport of a connection: the socket, and TLS around it if there is any. It takes and returns plaintext, as
-/// HTTP sees it.
-struct Transport: ~Copyable {
-    let socket: Socket
-    /// The innermost layer; nil without TLS.
-    private(set) var secure: TLSLayer?
-
-    init(_ socket: consuming Socket) {
-        self.socket = socket
-        secure = nil
-    }
-
-    /// Puts TLS around what there was: from now on everything goes through `layer`.
-    mutating func wrap(in layer: TLSLayer) { secure = layer }
-
-    /// Returns how many bytes were sent, or nil if none were for lack of room. With TLS, bytes count once all their
-    /// ciphertext was sent; until then the caller calls again with the same bytes.
-    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
-        if let secure { return try secure.write(first, second, to: socket) }
-        if second.isEmpty { return try socket.write(first) }
-        return try socket.write(first, second)
-    }
-
-    /// Reads raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
-    func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
-        try socket.read(into: buffer, atMost: limit)
-    }
-
-    /// Sends what TLS itself has to send: alerts, answers to key updates. What the kernel does not take waits, and
-    /// ``hasUnsent`` is true.
-    func flush() throws(Errno) { _ = try secure?.flush(to: socket) }
-
-    /// Whether ciphertext waits for room in the socket.
-    var hasUnsent: Bool { secure?.hasUnsent ?? false }
-
-    /// How much plaintext has ciphertext of which a part was sent: the peer may have read it.
-    var owed: Int { secure?.owed ?? 0 }
-
-    /// Sends close_notify before a regular end: one attempt, without waiting for the peer's.
-    func sayGoodbye() {
-        guard let secure else { return }
-        secure.close()
-        try? flush()
     }
 }
 
@@ -281,6 +209,9 @@ struct SendQueue {
     /// How many places the storage has, those of sent pieces included.
     var places: Int { pieces.count }
     var isEmpty: Bool { next == pieces.count }
+
+    /// What has not been sent.
+    var rest: [UInt8] { Array(pieces[next...].flatMap(\.bytes).dropFirst(sent)) }
 
     mutating func append(_ bytes: [UInt8], isContent: Bool) {
         guard !bytes.isEmpty else { return }

@@ -1,5 +1,6 @@
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// TLS on one connection: the session, and the ciphertext that waits for the socket. A layer inside another is TLS
 /// through an https proxy. Loop-confined.
@@ -161,10 +162,7 @@ final class TLSLayer {
     }
 
     /// Takes the rest of the handshake's output that still waits for the socket.
-    func adopt(_ bytes: [UInt8], from offset: Int) {
-        guard offset < bytes.count else { return }
-        (unsent, sent) = (bytes, offset)
-    }
+    func adopt(_ bytes: [UInt8]) { (unsent, sent) = (bytes, 0) }
 
     /// How much ciphertext was sent to the socket since ``countFromHere()``.
     var ciphertextSent: UInt64 { outer?.ciphertextSent ?? taken }
@@ -208,10 +206,7 @@ final class TLSLayer {
         guard count > 0 else { return }
         // Nearly always the kernel has taken all.
         guard offset < count else { return buffers.output.removeAll() }
-        buffers.output.withBytes { output in
-            let rest = output.extracting(droppingFirst: offset)
-            unsafe rest.withUnsafeBufferPointer { unsafe unsent += $0 }
-        }
+        buffers.output.withBytes { unsent.append($0.extracting(droppingFirst: offset)) }
         buffers.output.removeAll()
     }
 

@@ -134,7 +134,7 @@ public final class UpgradedConnection {
     /// ``finishWriting(keepsReading:)`` and the end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
-        link.append(bytes, isContent: true)
+        link.queue.append(bytes, isContent: true)
         queuedBytes += bytes.count
         if !isServed { loop.reschedule(link.token) }
     }
@@ -186,7 +186,7 @@ public final class UpgradedConnection {
         defer { isServed = false }
         if let refusal = link.refusal { return lost(.system(refusal)) }
         if let failure = link.secure?.sealFailure { return lost(.tls(failure)) }
-        if readiness.contains(.writable) { link.flushSecure() }
+        if readiness.contains(.writable) { try? link.flushSecure() }
         if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
         if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
             peerFinished = peerFinished || readiness.contains(.peerFinished)
@@ -201,10 +201,11 @@ public final class UpgradedConnection {
         if reading == .ended { lost(.connectionLost(link.pendingError)) } else { link.suspend() }
     }
 
-    private var isReading: Bool {
-        guard case .open = state else { return false }
-        return reading == .flowing
+    private var delegate: (any UpgradedConnectionDelegate)? {
+        if case .open(let delegate) = state { delegate } else { nil }
     }
+
+    private var isReading: Bool { delegate != nil && reading == .flowing }
 
     private func receive() {
         if !unread.isEmpty {
@@ -236,7 +237,7 @@ public final class UpgradedConnection {
         guard let secure = link.secure else { return buffer.withBytes(count) { deliver($0) } }
         let heldBack = secure.waitsForInput
         let opened = buffer.withBytes(count) { secure.decrypt($0) }
-        link.flushSecure()
+        try? link.flushSecure()
         if heldBack { updateInterest() }
         if opened > 0, !secure.withPlaintext(opened, { deliver($0) }) { return false }
         guard secure.ending != nil else { return true }
@@ -245,8 +246,7 @@ public final class UpgradedConnection {
     }
 
     private func deliver(_ bytes: Span<UInt8>) -> Bool {
-        guard case .open(let delegate) = state else { return false }
-        delegate.connection(self, didReceive: bytes)
+        delegate?.connection(self, didReceive: bytes)
         return isReading
     }
 
@@ -259,7 +259,7 @@ public final class UpgradedConnection {
             case nil: return lost(.tls(.truncated))
             }
         }
-        guard case .open(let delegate) = state, reading != .ended else { return }
+        guard let delegate, reading != .ended else { return }
         reading = .ended
         updateInterest()
         delegate.connectionDidFinishReading(self)
@@ -276,7 +276,7 @@ public final class UpgradedConnection {
         }
         if progress.bytes > 0 {
             queuedBytes -= progress.bytes
-            if case .open(let delegate) = state { delegate.connection(self, didSend: progress.bytes) }
+            delegate?.connection(self, didSend: progress.bytes)
         }
         guard isOpen else { return }
         // The delegate may have written more.
@@ -285,7 +285,7 @@ public final class UpgradedConnection {
             if let secure = link.secure {
                 guard halfCloses else { return finished() }
                 secure.closeWriting()
-                link.flushSecure()
+                try? link.flushSecure()
             } else {
                 link.shutdownWrite()
             }
@@ -308,20 +308,17 @@ public final class UpgradedConnection {
     }
 
     private func finished() {
-        guard let delegate = end(.used, false) else { return }
-        delegate.connection(self, didClose: nil)
+        end(.used, false)?.connection(self, didClose: nil)
     }
 
     private func lost(_ error: EngineError) {
-        guard let delegate = end(.failed(error), true) else { return }
-        delegate.connection(self, didClose: error)
+        end(.failed(error), true)?.connection(self, didClose: error)
     }
 
     @discardableResult
     private func end(_ reason: EngineEvent.Closing, _ abruptly: Bool) -> (any UpgradedConnectionDelegate)? {
         guard isOpen else { return nil }
-        var last: (any UpgradedConnectionDelegate)?
-        if case .open(let delegate) = state { last = delegate }
+        let last = delegate
         state = .closed
         (unread, queuedBytes) = ([], 0)
         link.close(abruptly: abruptly)

@@ -1,4 +1,5 @@
 public import UncurlReactor
+import UncurlText
 public import UncurlWebSocket
 
 /// Hears of a WebSocket. It is called on the loop, which must not be blocked. Every call may send, pause or close.
@@ -226,11 +227,10 @@ public final class WebSocketConnection {
             } catch {
                 flush()
                 connection.finishWriting()
-                return linger(.failure(.violation(error)))
+                return end(.failure(.violation(error)), lingering: true)
             }
         }
-        let rest = bytes.extracting(droppingFirst: position)
-        unsafe rest.withUnsafeBufferPointer { unsafe held.append(contentsOf: $0) }
+        held.append(bytes.extracting(droppingFirst: position))
     }
 
     private func handle(_ event: WebSocketMachine.Event) {
@@ -244,7 +244,7 @@ public final class WebSocketConnection {
             if case .open(let delegate) = state { delegate.webSocket(self, didReceivePong: payload) }
         case .closed(let reason):
             flush()
-            linger(.success(reason))
+            end(.success(reason), lingering: true)
         }
     }
 
@@ -257,17 +257,10 @@ public final class WebSocketConnection {
 
     // MARK: Ends
 
-    private func linger(_ ending: WebSocketEnding) {
+    private func end(_ ending: WebSocketEnding, lingering: Bool = false) {
         let delegate = leave()
-        state = .lingering(loop.arm(at: loop.now.advanced(by: WebSocketConnection.lingerTime), self))
-        held = []
-        tellTheRest()
-        delegate?.webSocket(self, didEnd: ending)
-    }
-
-    private func lost(_ ending: WebSocketEnding) {
-        let delegate = leave()
-        state = .over
+        let limit = loop.now.advanced(by: WebSocketConnection.lingerTime)
+        state = lingering ? .lingering(loop.arm(at: limit, self)) : .over
         held = []
         tellTheRest()
         delegate?.webSocket(self, didEnd: ending)
@@ -314,7 +307,7 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
         case .held, .open, .closing:
             // No Close came before it (RFC 6455 §7.1.5: 1006).
             connection.close()
-            lost(.failure(.lost(nil)))
+            end(.failure(.lost(nil)))
         case .lingering:
             connection.finishWriting()
         case .over:
@@ -323,7 +316,7 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
     }
 
     public func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
-        lost(.failure(.lost(error)))
+        end(.failure(.lost(error)))
     }
 }
 
@@ -332,7 +325,7 @@ extension WebSocketConnection: TimerHandler {
         switch state {
         case .closing(_, id):
             connection.close(abruptly: true)
-            lost(.failure(.closeTimedOut))
+            end(.failure(.closeTimedOut))
         case .lingering(id):
             connection.close()
             state = .over

@@ -15,7 +15,7 @@ package final class MetricsServer: Sendable {
         let loop = group.loops[0]
         let page = MetricsPage((plan.noMetrics.prometheus(of: plan), false))
         do throws(Errno) {
-            (listener, self.port) = try loop.make { () throws(Errno) in
+            (listener, self.port) = try loop.perform { () throws(Errno) in
                 let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
                 return (LoopBound(listener, on: loop), listener.address.port ?? port)
             }
@@ -51,19 +51,6 @@ package final class MetricsServer: Sendable {
         let listener = listener
         listener.loop.post { listener.value.close() }
         group.shutdown()
-    }
-}
-
-extension EventLoop {
-    /// Makes a value on the loop's thread. Another thread waits for it, at most 30 s.
-    func make<Value: Sendable>(_ body: @escaping @Sendable () throws(Errno) -> Value) throws(Errno) -> Value {
-        let answer = Monitor<Result<Value, Errno>?>(nil)
-        post {
-            let made = Result { () throws(Errno) in try body() }
-            answer.update { $0 = made }
-        }
-        guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
-        return try result.get()
     }
 }
 

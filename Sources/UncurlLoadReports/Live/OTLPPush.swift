@@ -33,7 +33,7 @@ package final class OTLPPush: Sendable {
         let now = Self.now
         let tally = Monitor<Tally>((now, now, accepted: 0, failed: 0, underWay: 0, problem: ""))
         do throws(Errno) {
-            sender = try loop.make { LoopBound(Sender(on: loop), on: loop) }
+            sender = try loop.perform { LoopBound(Sender(on: loop), on: loop) }
         } catch {
             group.shutdown()
             throw error

@@ -545,6 +545,21 @@ public final class ManualClock: Sendable {
     }
 }
 
+extension EventLoop {
+    /// Runs `body` on the loop and waits for its result, at most 30 s. Must not be called on the loop itself.
+    package func perform<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
+        let answer = Monitor<Result<Value, Errno>?>(nil)
+        let taken = post {
+            let result = Result { () throws(Errno) in try body() }
+            answer.update { $0 = result }
+        }
+        guard taken, let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+        return try result.get()
+    }
+}
+
 /// A loop's own object on its way through other threads: any thread may hold it, and only the loop may open it.
 ///
 /// The last reference may be released on another thread, so the `deinit` of the value must not use the loop.

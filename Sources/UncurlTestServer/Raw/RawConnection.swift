@@ -1,12 +1,12 @@
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// One connection of a ``RawServer``. It runs its script on the loop and records what comes.
 ///
 ///     running ──▶ receiving ──▶ running      bytes, or FIN
 ///     running ──▶ shaking ────▶ running      the TLS handshake is done
 ///     running ──▶ sending ────▶ running      the kernel took the rest
-///     running ──▶ flooding                   `.flood`: never done
 ///     running ──▶ pausing ────▶ running      timer or gate
 ///     running ──▶ done                       the last step; reading goes on
 ///     running ──▶ stalled                    `.stall`; reading has stopped
@@ -18,8 +18,8 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case running
         case receiving(RawReceive)
         case shaking
-        case sending([UInt8], from: Int)
-        case flooding([UInt8], sealed: [UInt8], from: Int)
+        /// `again`: what is sent after that, without end (`.flood`).
+        case sending([UInt8], from: Int, again: [UInt8]?)
         case pausing
         case done
         case stalled
@@ -124,14 +124,14 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             case .shaking:
                 guard security?.isOpen == true else { return }
                 finishStep()
-            case .sending(let bytes, let offset):
+            case .sending(let bytes, let offset, let again):
                 guard let end = send(bytes, from: offset) else { return }
-                guard end == bytes.count else { return block(.sending(bytes, from: end)) }
-                finishStep()
-            case .flooding(let bytes, let wire, let offset):
-                guard let end = send(wire, from: offset) else { return }
-                guard end == wire.count else { return block(.flooding(bytes, sealed: wire, from: end)) }
-                state = .flooding(bytes, sealed: security == nil ? wire : sealed(bytes), from: 0)
+                guard end == bytes.count else { return block(.sending(bytes, from: end, again: again)) }
+                if let again {
+                    state = .sending(security == nil ? bytes : sealed(again), from: 0, again: again)
+                } else {
+                    finishStep()
+                }
             case .pausing, .done, .stalled, .closed:
                 return
             }
@@ -142,9 +142,9 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private func begin(_ step: RawStep) {
         switch step {
         case .receive(let wanted): state = .receiving(wanted)
-        case .send(let bytes): state = .sending(sealed(bytes), from: 0)
-        case .raw(let bytes): state = .sending(bytes, from: 0)
-        case .flood(let bytes): state = bytes.isEmpty ? .done : .flooding(bytes, sealed: sealed(bytes), from: 0)
+        case .send(let bytes): push(sealed(bytes))
+        case .raw(let bytes): push(bytes)
+        case .flood(let bytes): state = bytes.isEmpty ? .done : .sending(sealed(bytes), from: 0, again: bytes)
         case .handshake(let context): secure(context)
         case .records(let size):
             recordSize = max(0, size)
@@ -152,12 +152,11 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case .pieces(let size):
             pieceSize = max(0, size)
             finishStep()
-        case .keyUpdate(let asks):
-            state = .sending(security?.sent { _ = $0.updateKeys(askingPeer: asks) } ?? [], from: 0)
-        case .ticket: state = .sending(security?.sent { _ = $0.sendTicket() } ?? [], from: 0)
-        case .ticketBeginning: state = .sending(security?.beginTicket() ?? [], from: 0)
-        case .ticketEnd: state = .sending(security?.endTicket() ?? [], from: 0)
-        case .closeNotify: state = .sending(security?.sent { $0.close() } ?? [], from: 0)
+        case .keyUpdate(let asks): push(security?.sent { _ = $0.updateKeys(askingPeer: asks) })
+        case .ticket: push(security?.sent { _ = $0.sendTicket() })
+        case .ticketBeginning: push(security?.beginTicket())
+        case .ticketEnd: push(security?.endTicket())
+        case .closeNotify: push(security?.sent { $0.close() })
         case .pause(let span):
             state = .pausing
             note { $0.stepsDone += 1 }
@@ -188,6 +187,8 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             finishStep()
         }
     }
+
+    private func push(_ bytes: [UInt8]?) { state = .sending(bytes ?? [], from: 0, again: nil) }
 
     private func secure(_ context: TLSServerContext) {
         guard security == nil else { return finishStep() }
@@ -308,11 +309,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     /// False if the socket is full or the connection is over.
     private func sendAsides() -> Bool {
         guard !asides.isEmpty else { return true }
-        switch state {
-        case .sending(_, let offset) where offset > 0: return true
-        case .flooding(_, _, let offset) where offset > 0: return true
-        case .running, .receiving, .shaking, .sending, .flooding, .pausing, .done, .stalled, .closed: break
-        }
+        if case .sending(_, let offset, _) = state, offset > 0 { return true }
         let bytes = asides
         guard let end = send(bytes, from: 0) else { return false }
         asides = Array(bytes[end...])

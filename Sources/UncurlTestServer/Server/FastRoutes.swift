@@ -1,6 +1,7 @@
 internal import Glibc
 internal import UncurlHTTP1
 internal import UncurlReactor
+import UncurlText
 
 /// The answers of load runs, made without an allocation: `GET /`, and `GET /bytes/n` up to 16 KiB.
 ///

@@ -1,6 +1,7 @@
 internal import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// A connection of the server: the socket, and the actions that its ``ServerMachine`` needs. It belongs to one loop.
 ///

@@ -8,6 +8,11 @@ final class ServerExchange {
     var keepsAlive: Bool
     /// Only for `/resumable-upload`.
     private(set) var upload: ServerUploadTurn?
+    /// The trailers of a generated body in chunks; nil for another framing.
+    private(set) var trailers: [Pair]?
+    /// How many octets of a generated body may still be sent, and how the connection ends where it is cut.
+    private var left = UInt64.max
+    private var ending: ServerMachine.Ending?
 
     var isHead: Bool { request.method == "HEAD" }
 
@@ -24,6 +29,26 @@ final class ServerExchange {
         upload = turn
         // HTTP/1.0 has no 1xx (RFC 9110 §15.2).
         if version.minor > 0 { turn.announce(to: &shared.output) }
+    }
+
+    /// Begins a generated body, which the fate may cut.
+    func beginBody(_ framing: RouteResponse.Framing, _ fate: RouteResponse.Fate) {
+        trailers = if case .chunked(let trailers) = framing { trailers } else { nil }
+        switch fate {
+        case .truncated(let offset): (left, ending) = (offset, .linger)
+        case .reset(let offset): (left, ending) = (offset, .reset)
+        case .normal, .silence, .freeze: (left, ending) = (.max, nil)
+        }
+    }
+
+    /// How the connection ends, once the body has come to its cut.
+    var cut: ServerMachine.Ending? { left == 0 ? ending : nil }
+
+    /// Returns how many of the next octets are sent.
+    func take(_ count: Int) -> Int {
+        let taken = min(UInt64(count), left)
+        if left != .max { left -= taken }
+        return Int(taken)
     }
 
     /// The answer to the complete request.

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+import UncurlText
 internal import UncurlWebSocket
 
 /// The server's side of a connection, without the socket: octets come in, octets and needs go out.
@@ -18,7 +19,7 @@ struct ServerMachine: ~Copyable {
         case collecting(ServerExchange)
         case echoing(ServerExchange, chunked: Bool)
         case waiting(ServerExchange, RouteResponse)
-        case answering(ServerExchange, BodyProducer)
+        case answering(ServerExchange, BodyGenerator)
         case silent
         case talking(ServerTalk)
         case over(Ending)
@@ -103,8 +104,8 @@ struct ServerMachine: ~Copyable {
                 need = parse(input, &position, shared, origin)
             case .waiting(let exchange, let response):
                 need = begin(response, exchange, shared)
-            case .answering(let exchange, let producer):
-                need = produce(exchange, producer, shared)
+            case .answering(let exchange, let generator):
+                need = produce(exchange, generator, shared)
             case .silent:
                 need = .nothing
             case .talking(let talk):
@@ -316,27 +317,39 @@ struct ServerMachine: ~Copyable {
             if framing == .untilClose { exchange.keepsAlive = false }
             try shared.appendHead(response, framing, exchange)
             if exchange.isHead { return finish(exchange, shared) }
-            state = .answering(exchange, BodyProducer(generator, framing, response.fate))
+            exchange.beginBody(framing, response.fate)
+            state = .answering(exchange, generator)
         }
     }
 
     private mutating func produce(
         _ exchange: ServerExchange,
-        _ producer: BodyProducer,
+        _ generator: BodyGenerator,
         _ shared: ServerScratch
     ) -> Need? {
-        var producer = producer
-        switch producer.next(shared) {
-        case .piece:
-            state = .answering(exchange, producer)
-            return nil
-        case .pause(let span):
-            state = .answering(exchange, producer)
-            return .time(span)
-        case .end:
-            if let ending = producer.cut { state = .over(ending) } else { finish(exchange, shared) }
+        if let ending = exchange.cut {
+            state = .over(ending)
             return nil
         }
+        var generator = generator
+        shared.piece.removeAll(keepingCapacity: true)
+        let step = generator.next(into: &shared.piece)
+        state = .answering(exchange, generator)
+        switch step {
+        case .piece:
+            let piece = shared.piece
+            let octets = piece.span.extracting(first: exchange.take(piece.count))
+            if exchange.trailers == nil {
+                shared.output.append(octets)
+            } else {
+                MessageSerializer.appendChunk(octets, to: &shared.output)
+            }
+        case .pause(let span): return .time(span)
+        case .end:
+            if let trailers = exchange.trailers { shared.appendLastChunk(trailers) }
+            finish(exchange, shared)
+        }
+        return nil
     }
 
     /// `/echo` with a body: the head is sent now, the body while it comes.

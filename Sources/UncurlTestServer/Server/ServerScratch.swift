@@ -140,6 +140,17 @@ extension ServerScratch {
         try MessageSerializer.append(ResponseHead(status: 103, reason: "Early Hints", fields: fields), to: &output)
     }
 
+    func appendLastChunk(_ trailers: [Pair]) {
+        var fields = HTTPFields()
+        do throws(HTTP1Error) {
+            for trailer in trailers { try fields.append(trailer.name, trailer.value) }
+            try MessageSerializer.appendLastChunk(trailers: fields, to: &output)
+        } catch {
+            // The trailers are valid constants of the routes. Without them, the body still needs its end.
+            output.append("0\r\n\r\n")
+        }
+    }
+
     /// Writes a complete response that ends the connection, for a faulty request.
     func appendRefusal(_ status: Int, _ text: String) {
         let body = Array("\(text)\n".utf8)

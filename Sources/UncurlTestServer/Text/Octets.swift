@@ -1,12 +1,6 @@
 internal import CUncurlZlib
 
 extension [UInt8] {
-    /// Appends the content of `bytes` with one copy.
-    @inline(__always)
-    mutating func append(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-    }
-
     /// Appends the octets of a literal, without a String.
     @inline(__always)
     mutating func append(_ text: StaticString) {

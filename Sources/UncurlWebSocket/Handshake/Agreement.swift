@@ -23,16 +23,14 @@ public struct Agreement: Hashable, Sendable {
 
     /// RFC 6455 §4.2.2 (5.4): the base64 of the SHA-1 of the key as sent and this text.
     static func acceptance(of key: String) -> String {
-        base64Text(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        base64Text(sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
 
 /// SHA-1 (RFC 3174), for Sec-WebSocket-Accept alone: a proof that the peer has read the request, with nothing secret in
-/// it (RFC 6455 §10.8).
-///
-/// It has twenty lines, so that this room does not need OpenSSL.
-enum SHA1 {
-    static func hash(_ message: [UInt8]) -> [UInt8] {
+/// it (RFC 6455 §10.8). It has twenty lines, so that this room does not need OpenSSL.
+extension Agreement {
+    static func sha1(_ message: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         var padded = message + [0x80]
         while padded.count % 64 != 56 { padded.append(0) }

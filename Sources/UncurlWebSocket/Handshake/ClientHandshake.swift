@@ -57,9 +57,9 @@ public struct ClientHandshake: Sendable {
     }
 
     private func deflate(_ text: String) throws(HandshakeError) -> DeflateAgreement? {
-        guard let list = ExtensionList(text) else { throw .unacceptableExtension(text) }
-        guard let element = list.elements.first else { return nil }
-        guard list.elements.count == 1, let offer, element.name == DeflateAgreement.name,
+        guard let elements = DeflateAgreement.elements(text) else { throw .unacceptableExtension(text) }
+        guard let element = elements.first else { return nil }
+        guard elements.count == 1, let offer, element.name == DeflateAgreement.name,
             let agreement = DeflateAgreement(response: element, to: offer)
         else { throw .unacceptableExtension(text) }
         return agreement

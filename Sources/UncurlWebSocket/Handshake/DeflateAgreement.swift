@@ -19,26 +19,36 @@ public struct DeflateAgreement: Hashable, Sendable {
 
     /// Reads a server's answer (§7.1.1, §7.1.2). Nil if a parameter is unknown, repeated, or out of its range: then the
     /// client fails the connection (§7.1).
-    init?(response: ExtensionList.Element, to offer: DeflateOffer) {
-        for parameter in response.parameters {
-            switch (parameter.name, parameter.value) {
-            case ("server_no_context_takeover", nil) where !serverForgets: serverForgets = true
-            case ("client_no_context_takeover", nil) where !clientForgets: clientForgets = true
-            case ("server_max_window_bits", let value?):
-                guard let bits = DeflateAgreement.windowBits(value) else { return nil }
-                serverWindowBits = bits
-            case ("client_max_window_bits", let value?):
-                guard let bits = DeflateAgreement.windowBits(value) else { return nil }
-                clientWindowBits = bits
-            default: return nil
-            }
-        }
-        let names = response.parameters.map(\.name)
-        guard Set(names).count == names.count else { return nil }
+    init?(response: Element, to offer: DeflateOffer) {
+        guard read(response, isOffer: false) else { return nil }
         // §7.1.1.1, §7.1.2.1: an answer must grant what the offer has asked for.
         guard serverForgets || !offer.serverForgets else { return nil }
         guard serverWindowBits <= offer.serverWindowBits ?? 15 else { return nil }
         if offer.clientForgets { clientForgets = true }
+    }
+
+    /// Returns a server's answer to one of a client's offers; nil if the server cannot fulfil the offer (§7.1).
+    init?(accepting offer: Element) {
+        if !read(offer, isOffer: true) { return nil }
+    }
+
+    private mutating func read(_ element: Element, isOffer: Bool) -> Bool {
+        for parameter in element.parameters {
+            switch (parameter.name, parameter.value) {
+            case ("server_no_context_takeover", nil): serverForgets = true
+            case ("client_no_context_takeover", nil): clientForgets = true
+            case ("client_max_window_bits", nil) where isOffer: break
+            case ("client_max_window_bits", let value?):
+                guard let bits = DeflateAgreement.windowBits(value) else { return false }
+                clientWindowBits = bits
+            case ("server_max_window_bits", let value?):
+                // A server cannot grant a window of 8 bits: zlib's smallest has 9.
+                guard let bits = DeflateAgreement.windowBits(value), bits > 8 || !isOffer else { return false }
+                serverWindowBits = bits
+            default: return false
+            }
+        }
+        return Set(element.parameters.map(\.name)).count == element.parameters.count
     }
 
     /// §7.1.2: 8 to 15, in decimal without leading zeros.
@@ -83,43 +93,19 @@ public struct DeflateOffer: Hashable, Sendable {
     }
 }
 
-extension DeflateAgreement {
-    /// Returns a server's answer to one of a client's offers; nil if the server cannot fulfil the offer (§7.1).
-    init?(accepting offer: ExtensionList.Element) {
-        for parameter in offer.parameters {
-            switch (parameter.name, parameter.value) {
-            case ("server_no_context_takeover", nil): serverForgets = true
-            case ("client_no_context_takeover", nil): clientForgets = true
-            case ("client_max_window_bits", nil): break
-            case ("client_max_window_bits", let value?):
-                guard let bits = DeflateAgreement.windowBits(value) else { return nil }
-                clientWindowBits = bits
-            case ("server_max_window_bits", let value?):
-                // A window of 8 bits is not possible: zlib's smallest has 9.
-                guard let bits = DeflateAgreement.windowBits(value), bits > 8 else { return nil }
-                serverWindowBits = bits
-            default: return nil
-            }
-        }
-        let names = offer.parameters.map(\.name)
-        guard Set(names).count == names.count else { return nil }
-    }
-}
-
 /// The value of a Sec-WebSocket-Extensions field (RFC 6455 §9.1).
-struct ExtensionList {
+extension DeflateAgreement {
     /// An extension, and its parameters in their order; one without a value has nil.
     typealias Element = (name: String, parameters: [(name: String, value: String?)])
 
-    var elements: [Element] = []
-
     /// Nil for text that is no such list. Empty elements are skipped, as in any list of HTTP (RFC 9110 §5.6.1.2).
-    init?(_ text: String) {
+    static func elements(_ text: String) -> [Element]? {
+        var elements: [Element] = []
         var reader = FieldReader(text.utf8)
         while true {
             reader.skipBlanks()
             if reader.take(UInt8(ascii: ",")) { continue }
-            if reader.isAtEnd { return }
+            if reader.isAtEnd { return elements }
             guard let element = Self.element(&reader) else { return nil }
             elements.append(element)
             guard reader.isAtEnd || reader.take(UInt8(ascii: ",")) else { return nil }

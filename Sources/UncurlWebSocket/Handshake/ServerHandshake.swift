@@ -32,9 +32,12 @@ public struct ServerHandshake: Sendable {
             $0.isToken && spoken($0)
         }
         if let subprotocol = agreement.subprotocol { fields.append((Agreement.subprotocolField, subprotocol)) }
-        if deflates, let offers = ExtensionList(values(Agreement.extensionsField).joined(separator: ", ")) {
-            let named = offers.elements.lazy.filter { $0.name == DeflateAgreement.name }
-            agreement.deflate = named.compactMap { DeflateAgreement(accepting: $0) }.first
+        if deflates,
+            let offers = DeflateAgreement.elements(values(Agreement.extensionsField).joined(separator: ", "))
+        {
+            agreement.deflate =
+                offers.lazy.filter { $0.name == DeflateAgreement.name }.compactMap { DeflateAgreement(accepting: $0) }
+                .first
         }
         if let deflate = agreement.deflate { fields.append((Agreement.extensionsField, deflate.response)) }
         self.fields = fields

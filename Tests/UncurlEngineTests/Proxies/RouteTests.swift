@@ -95,7 +95,7 @@ struct RouteTests {
         let origin = try Origin(host: "origin.test")
         let (own, configured) = (try Proxy(url: "p:1"), OriginProxies(try Proxy(url: "q:1")))
         func proxy(_ choice: OriginProxies?) -> Proxy? {
-            Route(to: Destination(origin: origin, proxy: ProxyChoice(choice, for: origin)), configured).proxy
+            Route(to: Destination(origin: origin, proxies: choice), configured).proxy
         }
         #expect(proxy(nil) == configured.http)
         #expect(proxy(.direct) == nil)
@@ -106,11 +106,11 @@ struct RouteTests {
     @Test("destinations that differ in the proxy, or in its credentials alone, are different")
     func identity() throws {
         let origin = try Origin(host: "origin.test")
-        let choices: [ProxyChoice] = [
-            .configured, .direct, .via(try Proxy(url: "p:1")), .via(try Proxy(url: "u:a@p:1")),
-            .via(try Proxy(url: "u:b@p:1")), .via(try Proxy(url: "socks5://p:1")),
+        let choices: [OriginProxies?] = [
+            nil, .direct, OriginProxies(try Proxy(url: "p:1")), OriginProxies(try Proxy(url: "u:a@p:1")),
+            OriginProxies(try Proxy(url: "u:b@p:1")), OriginProxies(try Proxy(url: "socks5://p:1")),
         ]
-        #expect(Set(choices.map { Destination(origin: origin, proxy: $0) }).count == choices.count)
+        #expect(Set(choices.map { Destination(origin: origin, proxies: $0) }).count == choices.count)
     }
 
     @Test("destinations that differ in the evaluator of the request alone are different, for plain origins too")
@@ -128,14 +128,30 @@ struct RouteTests {
 
     @Test("destinations that differ in the origin alone are different, also behind one SOCKS proxy")
     func origins() throws {
-        let proxy = ProxyChoice.via(try Proxy(url: "socks5h://p:1"))
-        let first = Destination(origin: try Origin(host: "a.test"), proxy: proxy)
-        #expect(first == Destination(origin: try Origin(host: "a.test"), proxy: proxy))
+        let proxy = OriginProxies(try Proxy(url: "socks5h://p:1"))
+        let first = Destination(origin: try Origin(host: "a.test"), proxies: proxy)
+        #expect(first == Destination(origin: try Origin(host: "a.test"), proxies: proxy))
         for other in [
             try Origin(host: "b.test"), try Origin(host: "a.test", port: 81),
             try Origin(scheme: .https, host: "a.test"),
         ] {
-            #expect(first != Destination(origin: other, proxy: proxy))
+            #expect(first != Destination(origin: other, proxies: proxy))
         }
+    }
+}
+
+extension Destination {
+    fileprivate convenience init(
+        origin: Origin,
+        endpoint: Endpoint = .origin,
+        proxies: OriginProxies? = nil,
+        needsTunnel: Bool = false,
+        serverName: String? = nil,
+        evaluator: (any TrustEvaluator)? = nil
+    ) {
+        var options = EngineRequest.Options()
+        (options.endpoint, options.proxies, options.serverName) = (endpoint, proxies, serverName)
+        options.trustEvaluator = evaluator
+        self.init(origin, options, needsTunnel: needsTunnel)
     }
 }
