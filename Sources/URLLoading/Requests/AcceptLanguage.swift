@@ -36,12 +36,8 @@ package enum AcceptLanguage {
         guard name != "C", name != "POSIX" else { return nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         let areSubtags = parts.allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { isLetterOrDigit($0) }
+            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(HeaderNames.isLetterOrDigit)
         }
         return areSubtags ? parts.joined(separator: "-") : nil
-    }
-
-    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10
     }
 }

@@ -331,7 +331,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Makes a WebSocket task that offers these subprotocols, the preferred one first. The task fails with
     /// `URLError.badURL` if one is not a token, or is offered twice (RFC 6455 §4.1).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
-        let (request, refusal) = SubprotocolOffer.request(to: url, offering: protocols)
+        let (request, refusal) = URLRequest.webSocket(to: url, offering: protocols)
         let task = webSocketTask(with: request)
         if let refusal { task.snapshot.withLock { $0.refusal = refusal } }
         return task

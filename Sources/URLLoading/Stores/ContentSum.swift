@@ -83,7 +83,7 @@ extension ContentSum: Kept {
     /// The length of the file of a sum.
     static let fileLength = StoreRecord.headerLength + 2 * StoreRecord.numberLength
 
-    static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(StoreFile.Fault) -> ContentSum {
+    static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(Errno) -> ContentSum {
         let sum = ContentSum(length: try record.row(sum?.length), checksum: try record.row(sum?.checksum))
         guard sum.length >= 0 else { throw .damaged }
         return sum

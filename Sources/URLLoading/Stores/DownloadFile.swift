@@ -123,8 +123,8 @@ struct SumLedger {
     static func path(beside content: String) -> String { content + ".sum" }
 
     /// Returns the last note; nil where there is none. Throws if it cannot be read now. Blocks on the disk.
-    static func read(beside content: String) throws(StoreFile.Fault) -> ContentSum? {
-        do throws(StoreFile.Fault) {
+    static func read(beside content: String) throws(Errno) -> ContentSum? {
+        do throws(Errno) {
             return StoreRecord.value(of: try StoreFile.read(path(beside: content), limit: ContentSum.fileLength), .sum)
         } catch  where error.isOfFile {
             return nil

@@ -121,9 +121,9 @@ struct ResumeData: Sendable {
 }
 
 extension ResumeData: Kept {
-    static func keep(_ data: ResumeData?, in record: inout StoreRecord) throws(StoreFile.Fault) -> ResumeData {
+    static func keep(_ data: ResumeData?, in record: inout StoreRecord) throws(Errno) -> ResumeData {
         var kept = ResumeData(
-            request: URLRequest(storage: RequestStorage(try record.row(data?.request.values.forResumption))),
+            request: try record.row(data?.request.forResumption),
             validator: try record.row(data?.validator),
             path: try record.row(data?.path),
             received: try record.row(data?.received),
@@ -151,7 +151,7 @@ extension HTTPURLResponse {
         return ResumeRule.validator(
             entityTag: sendableEntityTag,
             lastModified: value(forHTTPHeaderField: "Last-Modified"),
-            date: value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
+            date: value(forHTTPHeaderField: "Date")?.httpDate,
             now: UnixTime.now
         )
     }

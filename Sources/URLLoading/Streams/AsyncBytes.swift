@@ -9,32 +9,23 @@ extension URLSession {
 
         /// The task whose content this is.
         public let task: URLSessionDataTask
-        private let channel: ByteChannel
-        private let lifetime: Lifetime
+        private let reader: Reader
 
-        init(_ task: URLSessionDataTask, _ channel: ByteChannel) {
-            self.task = task
-            self.channel = channel
-            lifetime = Lifetime(task, channel)
-        }
+        init(_ reader: Reader) { (task, self.reader) = (reader.task, reader) }
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel, lifetime) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader) }
 
         /// Reads the content. The task is cancelled when the last iterator and the last sequence are gone.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private let channel: ByteChannel
-            private let lifetime: Lifetime
-            var task: URLSessionTask { lifetime.task }
+            private let reader: Reader
+            var task: URLSessionTask { reader.task }
             /// The piece that is being read. It and the position in it are open to callers' modules, in which
             /// ``next(isolation:)`` is compiled: a call for each byte would cost ten times what the byte does.
             @usableFromInline private(set) var chunk: [UInt8] = []
             @usableFromInline var position = 0
 
-            init(_ channel: ByteChannel, _ lifetime: Lifetime) {
-                self.channel = channel
-                self.lifetime = lifetime
-            }
+            init(_ reader: Reader) { self.reader = reader }
 
             /// Returns the next byte; nil at the end.
             ///
@@ -61,25 +52,18 @@ extension URLSession {
             @usableFromInline
             mutating func takeNextChunk() async throws -> Bool {
                 repeat {
-                    guard let next = try await takeChunk() else { return false }
+                    guard let next = try await reader.next() else { return false }
                     (chunk, position) = (next, 0)
                 } while chunk.isEmpty
                 return true
             }
 
-            /// Returns the next piece as it came.
-            func takeChunk() async throws -> [UInt8]? {
-                let (channel, lifetime) = (channel, lifetime)
-                return try await withTaskCancellationHandler {
-                    try await channel.next()
-                } onCancel: {
-                    lifetime.task.cancel()
-                }
-            }
+            func takeChunk() async throws -> [UInt8]? { try await reader.next() }
         }
 
-        /// Cancels the task when the last reader is gone.
-        final class Lifetime: Sendable {
+        /// What reads the content. It cancels the task when the last reference to it is gone, or if the Swift task that
+        /// reads is cancelled.
+        final class Reader: Sendable {
             let task: URLSessionDataTask
             private let channel: ByteChannel
 
@@ -91,6 +75,16 @@ extension URLSession {
             deinit {
                 channel.abandon()
                 task.cancel()
+            }
+
+            /// Returns the head of the answer. It must be called only once.
+            func head() async throws -> URLResponse {
+                try await withTaskCancellationHandler(operation: channel.head) { task.cancel() }
+            }
+
+            /// Returns the next piece of the content, as it came; nil at the end.
+            func next() async throws -> [UInt8]? {
+                try await withTaskCancellationHandler(operation: channel.next) { task.cancel() }
             }
         }
 

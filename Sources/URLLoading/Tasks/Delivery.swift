@@ -22,7 +22,6 @@ struct Delivery: ~Copyable {
     let session: URLSession
     /// The task as the program sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
-    /// Where the content goes.
     private(set) var sink = Sink.none
     /// Whether anything was put on the delegate queue; then the end is reported after it.
     private var hasTold = false
@@ -82,7 +81,6 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Puts a question on the delegate queue.
     mutating func put<Value: Sendable>(_ question: TaskQuestion, _ answer: Answer<Value>) {
         hasTold = true
         let (session, task) = (session, task)
@@ -204,7 +202,6 @@ struct Delivery: ~Copyable {
         self.sink = sink
     }
 
-    /// Takes the sink away: nothing more is delivered.
     private mutating func takeSink() -> Sink {
         defer { sink = .none }
         return sink
@@ -222,7 +219,6 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Takes away the file that the answer goes to; nil if the answer goes elsewhere.
     mutating func takeFile() -> DownloadFile? {
         guard case .file(let file) = sink else { return nil }
         sink = .none
@@ -335,7 +331,6 @@ struct Delivery: ~Copyable {
     }
 }
 
-/// The events that the delegate of a delivery's task gets.
 extension Delivery {
     /// Whether a delegate with the methods of this protocol gets the answer in pieces. It does not if the task has a
     /// completion handler. If a function waits for the whole answer, only a delegate of the task's own gets the pieces.
@@ -379,7 +374,6 @@ extension Delivery {
         }
     }
 
-    /// The task's own delegate, or else the session's.
     var listener: TaskListener? { task.listener ?? session.listener }
 
     func hasListener(for interest: TaskInterests) -> Bool { listener?.hears(of: interest) ?? false }
