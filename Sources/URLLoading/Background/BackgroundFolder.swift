@@ -12,7 +12,7 @@ final class BackgroundFolder: Sendable {
     private static let suffix = ".task"
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
-    private static let keptSuffix = DownloadParts.keptSuffix
+    private static let keptSuffix = DownloadFile.keptSuffix
     /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
     /// The longest request. A record that is written must be readable later, whatever is added to it.
@@ -84,7 +84,9 @@ final class BackgroundFolder: Sendable {
                 others.append(name)
                 continue
             }
-            if let record = try read(name), record.number == number {
+            let limit = BackgroundFolder.mostOctets
+            let read: BackgroundRecord? = try StoreFile.value("\(path)/\(name)", limit: limit, .backgroundTask)
+            if let record = read, record.number == number {
                 // Without its ledger, the part of a download would count for nothing.
                 if let part = record.part { _ = try SumLedger.read(beside: part.path) }
                 found.records.append(record)
@@ -96,15 +98,6 @@ final class BackgroundFolder: Sendable {
         found.damaged.sort()
         remove(others, but: found)
         return found
-    }
-
-    /// Returns the record in a file; nil if the file is damaged.
-    private func read(_ name: String) throws(Errno) -> BackgroundRecord? {
-        do throws(Errno) {
-            return BackgroundRecord(try StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets))
-        } catch  where error.isOfFile {
-            return nil
-        }
     }
 
     /// The number in a record's file name; nil for another file.
@@ -234,7 +227,7 @@ final class BackgroundFolder: Sendable {
 
     /// Moves a partial download to a name that no record refers to, for a later download.
     func keep(_ part: String) -> String? {
-        let kept = DownloadParts.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
+        let kept = DownloadFile.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
         return unsafe rename(part, kept) == 0 ? kept : nil
     }
 

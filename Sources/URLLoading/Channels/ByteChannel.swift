@@ -23,8 +23,6 @@ final class ByteChannel: Sendable {
 
     private let state = Mutex(State())
 
-    init() {}
-
     // MARK: For the load, on its loop
 
     /// Notes the head of the answer.

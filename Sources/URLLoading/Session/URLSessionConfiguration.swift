@@ -326,7 +326,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         _ properties: repeat ReferenceWritableKeyPath<URLSessionConfiguration, each Value>,
         from other: URLSessionConfiguration
     ) {
-        repeat self[keyPath: each properties] = other[keyPath: each properties]
+        func take<One>(_ property: ReferenceWritableKeyPath<URLSessionConfiguration, One>) {
+            self[keyPath: property] = other[keyPath: property]
+        }
+        repeat take(each properties)
     }
 }
 

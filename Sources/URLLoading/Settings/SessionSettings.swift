@@ -48,7 +48,7 @@ final class SessionSettings: Sendable {
             fields: SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:]),
             defaults: [
                 ("Accept", "*/*"), ("User-Agent", SessionSettings.userAgent),
-                ("Accept-Language", AcceptLanguage.ofThisUser),
+                ("Accept-Language", URLRequest.acceptLanguage),
             ],
             rules: configuration.answerRules(SecretFields(configuration.secretHeaderFields)),
             // The storage is held weakly by its observer, so a reference to it is slow: each request asks its store.

@@ -8,14 +8,12 @@ struct ContentSum: Hashable, Sendable {
     /// In octets.
     private(set) var length: Int64 = 0
     private(set) var checksum: UInt32 = 0
+}
 
-    init() {}
-
-    init(of octets: Span<UInt8>) { add(octets) }
-
-    init(length: Int64, checksum: UInt32) {
-        self.length = length
-        self.checksum = checksum
+extension ContentSum {
+    init(of octets: Span<UInt8>) {
+        self.init()
+        add(octets)
     }
 
     mutating func add(_ bytes: Span<UInt8>) {

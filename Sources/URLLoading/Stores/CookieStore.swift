@@ -358,12 +358,11 @@ extension CookieStore {
             stores.append(store)
             return stores.count == 1
         }
-        if isFirst { atexit { CookieStore.flushAll() } }
+        guard isFirst else { return store }
+        atexit {
+            for store in CookieStore.opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
+        }
         return store
-    }
-
-    private static func flushAll() {
-        for store in opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
     }
 
     static var sharedPath: String { sharedPath(ofBundle: Bundle.main.bundlePath) }

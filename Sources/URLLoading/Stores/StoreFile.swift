@@ -18,6 +18,15 @@ enum StoreFile {
         return try read(file, Int(file.status.size))
     }
 
+    /// Returns the value of a record's file; nil for a file that is gone or damaged. Throws what may pass.
+    static func value<Value: Kept>(_ path: String, limit: Int, _ kind: StoreRecord.Kind) throws(Errno) -> Value? {
+        do throws(Errno) {
+            return StoreRecord.value(of: try read(path, limit: limit), kind)
+        } catch  where error.isOfFile {
+            return nil
+        }
+    }
+
     /// Returns the first octets of a file: `count`, or as many as there are.
     static func read(_ path: String, first count: Int) throws(Errno) -> [UInt8] { try read(opened(path), count) }
 

@@ -2,29 +2,27 @@ internal import Foundation
 internal import UncurlReactor
 internal import UncurlText
 
-/// A value that the library's own files keep.
-protocol Kept {
-    /// Names the value's fields, each once: writing and reading run the same rows in the same order.
-    ///
+/// What may be a field of a value that the library's own files keep: such a value, or an optional of one.
+protocol KeptField {
     /// - Parameter value: what is written; nil in reading.
     /// - Returns: the value that is written, or that was read.
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self
-
-    /// The value as a field of another one: an optional's may have no value.
     static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self
+}
+
+/// A value that the library's own files keep.
+protocol Kept: KeptField {
+    /// Names the value's fields, each once: writing and reading run the same rows in the same order. The parameter and
+    /// the result are those of ``KeptField/row(_:in:)``.
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self
 }
 
 extension Kept {
     static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self { try record.row(value) }
 }
 
-extension Optional: Kept where Wrapped: Kept {
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
-        try record.row(optional: value ?? nil)
-    }
-
+extension Optional: KeptField where Wrapped: Kept {
     static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
-        try keep(value, in: &record)
+        try record.row(optional: value ?? nil)
     }
 }
 
@@ -131,7 +129,7 @@ struct StoreRecord {
     }
 
     /// All fields of a value, which `make` makes of them.
-    mutating func rows<Whole, each Part: Kept>(
+    mutating func rows<Whole, each Part: KeptField>(
         of value: Whole?,
         _ make: (repeat each Part) -> Whole,
         _ parts: repeat KeyPath<Whole, each Part>
@@ -140,12 +138,15 @@ struct StoreRecord {
     }
 
     /// Fields of a value, which are set in `kept`.
-    mutating func rows<Whole, each Part: Kept>(
+    mutating func rows<Whole, each Part: KeptField>(
         of value: Whole?,
         in kept: inout Whole,
         _ parts: repeat WritableKeyPath<Whole, each Part>
     ) throws(Errno) {
-        repeat kept[keyPath: each parts] = try (each Part).row(value?[keyPath: each parts], in: &self)
+        func set<One: KeptField>(_ part: WritableKeyPath<Whole, One>) throws(Errno) {
+            kept[keyPath: part] = try One.row(value?[keyPath: part], in: &self)
+        }
+        repeat try set(each parts)
     }
 
     /// Writes or reads the length. Returns what ``finish(_:)`` needs; nil for a field without a value.
@@ -254,7 +255,7 @@ extension Float: Kept {
     }
 }
 
-extension ArraySlice<UInt8>: Kept {
+extension ArraySlice<UInt8>: Kept, KeptField {
     static func keep(_ value: Self?, in record: inout StoreRecord) -> Self {
         guard let value else { return record.content() }
         record.content(value)
@@ -297,7 +298,7 @@ extension Date: Kept {
 
 // MARK: Values of several fields
 
-extension Array: Kept where Element: Kept {
+extension Array: Kept, KeptField where Element: Kept {
     static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         if let value {
             for element in value { _ = try record.row(element) }
@@ -309,7 +310,7 @@ extension Array: Kept where Element: Kept {
     }
 }
 
-extension Dictionary: Kept where Key == String, Value: Kept {
+extension Dictionary: Kept, KeptField where Key == String, Value: Kept {
     /// A key with more than ``MarkRun/limit`` combining marks in a row is refused: dictionaries take long for it.
     static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         var left = value?.sorted { $0.key < $1.key }[...]

@@ -19,14 +19,9 @@ struct UploadResumeData: Sendable {
     let resource: URL
     let draft: UploadDraft
     let content: Content
+}
 
-    init(request: URLRequest, resource: URL, draft: UploadDraft, content: Content) {
-        self.request = request
-        self.resource = resource
-        self.draft = draft
-        self.content = content
-    }
-
+extension UploadResumeData {
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
         guard let read = StoreRecord.value(of: Array(data), .upload, as: Self.self),

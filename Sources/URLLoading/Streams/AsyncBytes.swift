@@ -96,32 +96,28 @@ extension URLSession {
         ///
         /// - Parameter limit: the most bytes of a line, without its line end; a longer line throws
         ///   `URLError.dataLengthExceedsMaximum`.
-        public func lines(limit: Int) -> AsyncLines { AsyncLines(self, limit: limit) }
+        public func lines(limit: Int) -> AsyncLines { AsyncLines(bytes: self, limit: limit) }
     }
 }
 
 extension URLSession.AsyncBytes {
     /// The content in the pieces that it comes in, for a program that divides it itself. It shares its reader with the
     /// sequence of bytes: what one has taken the other does not get.
-    public var chunks: AsyncChunks { AsyncChunks(self) }
+    public var chunks: AsyncChunks { AsyncChunks(bytes: self) }
 
     /// The content in pieces.
     public struct AsyncChunks: AsyncSequence, Sendable {
         /// One piece, as it came.
         public typealias Element = Data
 
-        private let bytes: URLSession.AsyncBytes
-
-        init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
+        fileprivate let bytes: URLSession.AsyncBytes
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
         /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private var bytes: URLSession.AsyncBytes.AsyncIterator
-
-            init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+            fileprivate var bytes: URLSession.AsyncBytes.AsyncIterator
 
             /// Returns the next piece; nil at the end. Throws `URLError`; `URLError.cancelled` if the Swift task was
             /// cancelled.
@@ -141,13 +137,8 @@ extension URLSession.AsyncBytes {
         /// which would fill the memory.
         public static let limit = 1024
 
-        private let scalars: AsyncUnicodeScalars
-        private let limit: Int
-
-        init(_ scalars: AsyncUnicodeScalars, limit: Int) {
-            self.scalars = scalars
-            self.limit = limit
-        }
+        fileprivate let scalars: AsyncUnicodeScalars
+        fileprivate let limit: Int
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scalars.makeAsyncIterator(), limit: limit) }
@@ -195,7 +186,7 @@ extension URLSession.AsyncBytes {
     /// Returns the content as characters, with a limit of the caller's own.
     ///
     /// - Parameter limit: the most scalars of a character; a longer one throws `URLError.dataLengthExceedsMaximum`.
-    public func characters(limit: Int) -> AsyncCharacters { AsyncCharacters(unicodeScalars, limit: limit) }
+    public func characters(limit: Int) -> AsyncCharacters { AsyncCharacters(scalars: unicodeScalars, limit: limit) }
 }
 
 extension URLSession.AsyncBytes {
@@ -205,21 +196,17 @@ extension URLSession.AsyncBytes {
         /// One scalar.
         public typealias Element = Unicode.Scalar
 
-        private let bytes: URLSession.AsyncBytes
-
-        init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
+        fileprivate let bytes: URLSession.AsyncBytes
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
         /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private var bytes: URLSession.AsyncBytes.AsyncIterator
+            fileprivate var bytes: URLSession.AsyncBytes.AsyncIterator
             /// An octet that ended a sequence without being part of it.
-            private var held: UInt8?
+            fileprivate var held: UInt8?
             var task: URLSessionTask { bytes.task }
-
-            init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
             /// Returns the next scalar; nil at the end.
             ///
@@ -267,7 +254,7 @@ extension URLSession.AsyncBytes {
     }
 
     /// The content as Unicode scalars. Octets that are no UTF-8 are repaired.
-    public var unicodeScalars: AsyncUnicodeScalars { AsyncUnicodeScalars(self) }
+    public var unicodeScalars: AsyncUnicodeScalars { AsyncUnicodeScalars(bytes: self) }
 }
 
 extension URLSession.AsyncBytes {
@@ -280,13 +267,8 @@ extension URLSession.AsyncBytes {
         /// fill the memory.
         public static let usualLimit = 16 << 20
 
-        private let bytes: URLSession.AsyncBytes
-        private let limit: Int
-
-        init(_ bytes: URLSession.AsyncBytes, limit: Int) {
-            self.bytes = bytes
-            self.limit = limit
-        }
+        fileprivate let bytes: URLSession.AsyncBytes
+        fileprivate let limit: Int
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator(), limit: limit) }

@@ -27,18 +27,11 @@ final class StreamLoad: WishWorker, AnswerSource {
         case stopped
     }
 
-    enum Reading {
+    /// What has become of reading, or of writing.
+    enum Direction {
         case open
-        /// Closed by the peer.
+        /// Reading: closed by the peer. Writing: a write was cut off, and the peer would read what follows as its rest.
         case ended
-        /// Closed by this side.
-        case closed
-    }
-
-    enum Writing {
-        case open
-        /// A write was cut off: the peer would read what follows as its rest.
-        case broken
         case closed
     }
 
@@ -76,8 +69,8 @@ final class StreamLoad: WishWorker, AnswerSource {
     private var reads: [Work] = []
     private var writes: [Work] = []
     private var input = OctetQueue()
-    private var reading = Reading.open
-    private var writing = Writing.open
+    private var reading = Direction.open
+    private var writing = Direction.open
     private var isFull = false
     private var isReadingHeld = false
     /// Whether the task is suspended: then nothing is sent, and no barrier takes effect.
@@ -317,7 +310,7 @@ final class StreamLoad: WishWorker, AnswerSource {
         case .connecting(let dial), .securing(let dial): dial.cancel()
         // Content that is cut off must not look complete.
         case .held(let connection), .open(let connection):
-            connection.close(abruptly: connection.queuedBytes > 0 || writing == .broken)
+            connection.close(abruptly: connection.queuedBytes > 0 || writing == .ended)
         case .fresh, .answer, .closed, .stopped: break
         }
     }
@@ -339,7 +332,7 @@ final class StreamLoad: WishWorker, AnswerSource {
         if let index = writes.firstIndex(where: { $0.number == number }) {
             let write = writes.remove(at: index)
             // The part that the connection has will still be sent, if the peer takes it.
-            if write.left != nil { writing = .broken }
+            if write.left != nil { writing = .ended }
             fail(write, error)
         } else {
             guard let index = line.firstIndex(where: { $0.isWrite && $0.number == number }) else { return }

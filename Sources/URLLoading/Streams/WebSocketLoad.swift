@@ -78,7 +78,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         let connection = WebSocketConnection(upgraded, agreement, delegate: self)
         self.connection = connection
         guard delegate != nil else { return }
-        tellOpened(agreement.subprotocol)
+        delegate?.tell(.opened(agreement.subprotocol))
         for wish in channel.open(LoopBound(self, on: loop), callbacks) { take(wish) }
         // Not before: the channel passes on only what is set from here on.
         setMaximumMessageSize(channel.facts.maximumMessageSize)
@@ -294,8 +294,6 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         )
         state = .ended(ending, timer)
     }
-
-    private func tellOpened(_ subprotocol: String?) { delegate?.tell(.opened(subprotocol)) }
 
     private func tellClosed() {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }

@@ -202,11 +202,6 @@ struct Delivery: ~Copyable {
         self.sink = sink
     }
 
-    private mutating func takeSink() -> Sink {
-        defer { sink = .none }
-        return sink
-    }
-
     /// Checks the file of a complete answer. If not all of its content could be written, the file is removed: nothing
     /// tells which part of it is missing.
     mutating func checkFile() throws(URLError) {
@@ -242,7 +237,10 @@ struct Delivery: ~Copyable {
             if tellsPieces(to: (any URLSessionDataDelegate).self), hasListener(for: .content) {
                 hasRoom = tellData(Data(bytes))
             }
-            if case .report = reception { hasRoom = tellCount(counts) && hasRoom }
+            if case .report = reception {
+                let event = TaskEvent.received(counts.received, of: counts.expectedToReceive)
+                hasRoom = tell(event, weight: CallbackQueue.pieceWeight) && hasRoom
+            }
             return hasRoom ? .taken : .userIsBehind
         case .delegate:
             let data = Data(bytes)
@@ -273,10 +271,6 @@ struct Delivery: ~Copyable {
     private mutating func tellData(_ data: Data) -> Bool {
         guard task is URLSessionDataTask else { return true }
         return tell(.content(data), weight: CallbackQueue.pieceWeight + data.count)
-    }
-
-    private mutating func tellCount(_ counts: TaskCounts) -> Bool {
-        tell(.received(counts.received, of: counts.expectedToReceive), weight: CallbackQueue.pieceWeight)
     }
 
     /// Whether a delegate hears of what is written to the file.
@@ -314,7 +308,7 @@ struct Delivery: ~Copyable {
         made?.forgetRoom()
         if let metrics, streams == nil { tell(.metrics(metrics), afterCancel: true) }
         var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response ?? answer)
-        switch takeSink() {
+        switch sink {
         case .memory(let data): ending.data = data
         case .file(let file):
             file.finish(keeping: failure == nil)
@@ -324,6 +318,7 @@ struct Delivery: ~Copyable {
         case .stream(let stream): stream.stop()
         case .none, .delegate, .bytes: break
         }
+        sink = .none
         ending.streams = streams
         ending.metrics = metrics
         ending.isOrdered = hasTold
