@@ -12,7 +12,7 @@ final class BackgroundFolder: Sendable {
     private static let suffix = ".task"
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
-    private static let keptSuffix = DownloadFile.keptSuffix
+    private static let keptSuffix = StoreFile.keptSuffix
     /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
     /// The longest request. A record that is written must be readable later, whatever is added to it.
@@ -227,7 +227,7 @@ final class BackgroundFolder: Sendable {
 
     /// Moves a partial download to a name that no record refers to, for a later download.
     func keep(_ part: String) -> String? {
-        let kept = DownloadFile.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
+        let kept = StoreFile.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
         return unsafe rename(part, kept) == 0 ? kept : nil
     }
 

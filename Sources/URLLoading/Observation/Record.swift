@@ -49,8 +49,8 @@ struct Record {
 }
 
 extension Instant {
-    /// Returns what converts the loop's instants to dates by one reading of the wall clock, now. So a task's dates agree
-    /// with each other, even if the wall clock is set meanwhile.
+    /// Returns what converts the loop's instants to dates by one reading of the wall clock, now. So a task's dates
+    /// agree with each other, even if the wall clock is set meanwhile.
     func dates() -> (Instant) -> Date {
         let wall = Date()
         return { wall.addingTimeInterval(Double($0.nanoseconds(since: self)) / 1e9) }

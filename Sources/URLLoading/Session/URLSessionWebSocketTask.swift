@@ -171,8 +171,8 @@ extension Result {
 }
 
 extension URLRequest {
-    /// Makes the request of a WebSocket that offers these subprotocols (RFC 6455 §1.9), and the error if a name is not a
-    /// token, or is offered twice (§4.1).
+    /// Makes the request of a WebSocket that offers these subprotocols (RFC 6455 §1.9), and the error if a name is not
+    /// a token, or is offered twice (§4.1).
     static func webSocket(to url: URL, offering protocols: [String]) -> (URLRequest, URLError?) {
         var request = URLRequest(url: url)
         guard !protocols.isEmpty else { return (request, nil) }

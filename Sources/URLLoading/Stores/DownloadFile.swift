@@ -3,7 +3,7 @@ internal import UncurlReactor
 
 /// A download on disk, written while it comes, under a name of its own in the temporary folder. It is deleted if the
 /// program does not take it. One thread at a time writes it.
-package final class DownloadFile: @unchecked Sendable {
+final class DownloadFile: @unchecked Sendable {
     // `@unchecked`: its load writes it on the loop, then hands it over at the end.
     private(set) var url: URL
     private let source: URL?
@@ -22,7 +22,7 @@ package final class DownloadFile: @unchecked Sendable {
     ///     own in the temporary folder.
     init(for source: URL?, at path: String? = nil) throws(URLError) {
         self.source = source
-        url = URL(fileURLWithPath: path ?? DownloadFile.newPart(in: NSTemporaryDirectory()))
+        url = URL(fileURLWithPath: path ?? StoreFile.newPart(in: NSTemporaryDirectory()))
         sum = path.map { _ in ContentSum() }
         do throws(Errno) {
             file = try WritableFile(creating: url.path)
@@ -79,14 +79,14 @@ package final class DownloadFile: @unchecked Sendable {
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
     /// Ends the writing. A complete file gets a name that is in no resume data, so that no other task continues it
-    /// (``completed(_:)``).
+    /// (``StoreFile/completed(_:)``).
     /// Where the ``sum`` is kept, a record has the name already.
     ///
     /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it
     ///   is kept for a later download.
     func finish(keeping: Bool) {
         // It is renamed while it is open, since it is locked until then.
-        if keeping, sum == nil, file != nil { url = URL(fileURLWithPath: DownloadFile.completed(url.path)) }
+        if keeping, sum == nil, file != nil { url = URL(fileURLWithPath: StoreFile.completed(url.path)) }
         file = nil
         if !keeping, !isKept { remove() }
     }

@@ -36,8 +36,8 @@ extension RequestValues: Kept {
     }
 }
 
-extension NSURLRequest.CachePolicy: Kept {}
-extension NSURLRequest.NetworkServiceType: Kept {}
+extension URLRequest.CachePolicy: Kept {}
+extension URLRequest.NetworkServiceType: Kept {}
 
 extension URLRequest: Kept {
     static func keep(_ request: URLRequest?, in record: inout StoreRecord) throws(Errno) -> URLRequest {

@@ -59,7 +59,7 @@ extension ResumeData {
     /// download starts over.
     ///
     /// - Parameter state: the state directory of background sessions; nil for the program's own.
-    func hasPart(of state: String?) -> Bool { DownloadFile.isPart(path, of: state) }
+    func hasPart(of state: String?) -> Bool { StoreFile.isPart(path, of: state) }
 
     /// The data for a request. If the file may be complete, its last byte is requested again: a request for an empty
     /// range is not possible, and an answer of 416 would not identify the content. Nil if the file has only that byte.

@@ -5,7 +5,7 @@ internal import UncurlReactor
 
 /// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
 /// process was killed.
-enum StoreFile {
+package enum StoreFile {
     /// Writes a line to standard error: without it, a program would not learn that a store does not read its file.
     @Sendable static func report(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("URLLoading: \(line)\n".utf8))
