@@ -10,7 +10,7 @@ public final class _NSNonfileURLContentLoader: _NSNonfileURLContentLoading {
     public init() {}
 
     public func contentsOf(url: URL) throws -> (result: NSData, textEncodingNameIfAvailable: String?) {
-        let loaded = try RemoteContents.load(url)
+        let loaded = try URLSession.contents(of: url)
         return (NSData(data: loaded.data), loaded.encoding)
     }
 }

@@ -195,7 +195,7 @@ struct StoreDamageTests {
         let url = try #require(URL(string: server.url("/range/40000")))
         let (whole, head) = try await session.data(from: url)
         let tag = try #require((head as? HTTPURLResponse)?.value(forHTTPHeaderField: "ETag"))
-        let (part, received) = (DownloadParts.newPart(in: NSTemporaryDirectory()), 9_999)
+        let (part, received) = (StoreFile.newPart(in: NSTemporaryDirectory()), 9_999)
         defer { unlink(part) }
         let known = ResumeData(
             request: URLRequest(url: url),

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import Synchronization
+internal import UncurlReactor
 
 /// The folder of a background session. At most one session of all processes of this user holds it at a time.
 ///
@@ -11,7 +12,7 @@ final class BackgroundFolder: Sendable {
     private static let suffix = ".task"
     private static let partSuffix = ".part"
     /// The suffix of files that are not records: partial downloads for later tasks, and damaged records.
-    private static let keptSuffix = DownloadParts.keptSuffix
+    private static let keptSuffix = StoreFile.keptSuffix
     /// The longest record: it has a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
     /// The longest request. A record that is written must be readable later, whatever is added to it.
@@ -25,19 +26,19 @@ final class BackgroundFolder: Sendable {
     private let log: Mutex<RecordLog?>
 
     /// Another session holds the folder, in this process or in another.
-    static let inUse = StoreFile.Fault(code: EWOULDBLOCK)
+    static let inUse = Errno(code: EWOULDBLOCK)
 
     /// - Parameter base: the parent folder; nil for the program's own folder under `$XDG_STATE_HOME`.
     /// - Throws: ``inUse``, or why the folder cannot be used.
-    init(for identifier: String, in base: String?) throws(StoreFile.Fault) {
+    init(for identifier: String, in base: String?) throws(Errno) {
         path = "\(StoreFile.background(in: base))/\(BackgroundFolder.name(of: identifier))"
         try StoreFile.makeDirectory(path)
         let descriptor = unsafe open(path + "/lock", O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(0o600))
-        if descriptor < 0 { throw StoreFile.Fault(code: errno) }
+        if descriptor < 0 { throw Errno(code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)
-            throw StoreFile.Fault(code: code)
+            throw Errno(code: code)
         }
         log = Mutex(RecordLog(descriptor))
     }
@@ -55,12 +56,8 @@ final class BackgroundFolder: Sendable {
     /// The name of the folder for any identifier. Letters and digits stand for themselves.
     static func name(of identifier: String) -> String {
         let name = identifier.utf8.map { byte -> String in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                String(UnicodeScalar(byte))
-            default: "_" + String(byte, radix: 16, uppercase: false)
-            }
+            HeaderNames.isLetterOrDigit(byte) || byte == UInt8(ascii: "-")
+                ? String(UnicodeScalar(byte)) : "_" + String(byte, radix: 16)
         }.joined()
         // NAME_MAX is 255. An FNV-1a hash distinguishes long names.
         guard name.utf8.count > 200 else { return "id-" + name }
@@ -78,7 +75,7 @@ final class BackgroundFolder: Sendable {
     ///
     /// - Throws: if a record cannot be read now, for example for want of a descriptor. Nothing is removed then: the
     ///   records are there for the next session.
-    func contents() throws(StoreFile.Fault) -> Contents {
+    func contents() throws(Errno) -> Contents {
         var found: Contents = ([], [])
         var others: [String] = []
         try restoreLost()
@@ -87,7 +84,9 @@ final class BackgroundFolder: Sendable {
                 others.append(name)
                 continue
             }
-            if let record = try read(name), record.number == number {
+            let limit = BackgroundFolder.mostOctets
+            let read: BackgroundRecord? = try StoreFile.value("\(path)/\(name)", limit: limit, .backgroundTask)
+            if let record = read, record.number == number {
                 // Without its ledger, the part of a download would count for nothing.
                 if let part = record.part { _ = try SumLedger.read(beside: part.path) }
                 found.records.append(record)
@@ -99,15 +98,6 @@ final class BackgroundFolder: Sendable {
         found.damaged.sort()
         remove(others, but: found)
         return found
-    }
-
-    /// Returns the record in a file; nil if the file is damaged.
-    private func read(_ name: String) throws(StoreFile.Fault) -> BackgroundRecord? {
-        do throws(StoreFile.Fault) {
-            return BackgroundRecord(try StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets))
-        } catch  where error.isOfFile {
-            return nil
-        }
     }
 
     /// The number in a record's file name; nil for another file.
@@ -139,13 +129,13 @@ final class BackgroundFolder: Sendable {
     ///
     /// - Parameter isDurable: whether to wait until the disk has the records. Without the wait, a crash of the machine
     ///   may bring back the last records that a call has waited for.
-    func write(_ records: [BackgroundRecord], isDurable: Bool) throws(StoreFile.Fault) {
-        guard isHeld else { throw StoreFile.Fault(code: ENOLCK) }
+    func write(_ records: [BackgroundRecord], isDurable: Bool) throws(Errno) {
+        guard isHeld else { throw Errno(code: ENOLCK) }
         var written: [RecordLog.Change] = []
-        var failure: StoreFile.Fault?
+        var failure: Errno?
         for record in records {
-            do throws(StoreFile.Fault) {
-                guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
+            do throws(Errno) {
+                guard let octets = record.encoded() else { throw Errno(code: EINVAL) }
                 try StoreFile.replace(place(of: record.number), with: octets, isDurable: false)
                 written.append((record.number, octets))
             } catch {
@@ -156,8 +146,8 @@ final class BackgroundFolder: Sendable {
         if let failure { throw failure }
     }
 
-    private func note(_ changes: [RecordLog.Change], isDurable: Bool) throws(StoreFile.Fault) {
-        let isFull = try log.withLock { log throws(StoreFile.Fault) in
+    private func note(_ changes: [RecordLog.Change], isDurable: Bool) throws(Errno) {
+        let isFull = try log.withLock { log throws(Errno) in
             try log?.append(changes, isDurable: isDurable)
             return log?.isFull == true
         }
@@ -166,17 +156,17 @@ final class BackgroundFolder: Sendable {
     }
 
     /// Waits until the disk has all records, and begins the log anew.
-    private func beginAnew() throws(StoreFile.Fault) {
+    private func beginAnew() throws(Errno) {
         for name in try StoreFile.names(in: path) where BackgroundFolder.number(ofRecord: name) != nil {
             // What is no file cannot be read either, and is told as damaged.
-            do throws(StoreFile.Fault) { try StoreFile.synchronize("\(path)/\(name)") } catch  where error.isOfFile {}
+            do throws(Errno) { try StoreFile.synchronize("\(path)/\(name)") } catch  where error.isOfFile {}
         }
         StoreFile.synchronizeDirectory(of: place(of: 0))
-        try log.withLock { log throws(StoreFile.Fault) in try log?.beginAnew(boot: BackgroundFolder.boot) }
+        try log.withLock { log throws(Errno) in try log?.beginAnew(boot: BackgroundFolder.boot) }
     }
 
     /// Writes the records that a crash of the machine may have lost.
-    private func restoreLost() throws(StoreFile.Fault) {
+    private func restoreLost() throws(Errno) {
         let written = try StoreFile.read(path + "/lock", limit: .max)
         guard let changes = RecordLog.changes(in: written, boot: BackgroundFolder.boot) else { return }
         for (number, octets) in changes {
@@ -237,7 +227,7 @@ final class BackgroundFolder: Sendable {
 
     /// Moves a partial download to a name that no record refers to, for a later download.
     func keep(_ part: String) -> String? {
-        let kept = DownloadParts.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
+        let kept = StoreFile.freshPath(in: path, suffix: BackgroundFolder.keptSuffix)
         return unsafe rename(part, kept) == 0 ? kept : nil
     }
 
@@ -275,28 +265,28 @@ struct RecordLog {
     var isFull: Bool { length > Self.most }
 
     /// - Parameter isDurable: whether to wait until the disk has the changes.
-    mutating func append(_ changes: [Change], isDurable: Bool) throws(StoreFile.Fault) {
+    mutating func append(_ changes: [Change], isDurable: Bool) throws(Errno) {
         var log = StoreRecord()
         for change in changes {
             _ = try log.row(change.number)
             _ = try log.row(change.record[...])
         }
         try append(log.octets)
-        if isDurable, fdatasync(descriptor) != 0 { throw StoreFile.Fault(code: errno) }
+        if isDurable, fdatasync(descriptor) != 0 { throw Errno(code: errno) }
     }
 
     /// Removes all changes. The disk must have the records' own files.
-    mutating func beginAnew(boot: String) throws(StoreFile.Fault) {
-        guard ftruncate(descriptor, 0) == 0 else { throw StoreFile.Fault(code: errno) }
+    mutating func beginAnew(boot: String) throws(Errno) {
+        guard ftruncate(descriptor, 0) == 0 else { throw Errno(code: errno) }
         length = 0
         var log = StoreRecord()
         _ = try log.row(boot)
         try append(log.octets)
     }
 
-    private mutating func append(_ octets: [UInt8]) throws(StoreFile.Fault) {
-        do throws(StoreFile.Fault) {
-            try StoreFile.write(octets, descriptor)
+    private mutating func append(_ octets: [UInt8]) throws(Errno) {
+        do throws(Errno) {
+            try BlockingOutput.writeAll(octets.span, to: descriptor)
         } catch {
             // A reader stops at half a change.
             ftruncate(descriptor, off_t(length))

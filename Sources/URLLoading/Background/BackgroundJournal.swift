@@ -8,23 +8,18 @@ internal import UncurlReactor
 final class BackgroundJournal: Sendable {
     let folder: BackgroundFolder
     private let records: Mutex<[Int: BackgroundRecord]>
-    private let waiting = Mutex(Batch())
+    private static let nothing: Batch = ([], [], true, [])
+    private let waiting = Mutex(nothing)
     private let queue = DispatchQueue(label: "URLLoading.BackgroundJournal")
 
     /// Changes that are not yet written.
-    private struct Batch {
-        var numbers: Set<Int> = []
-        var files: [String] = []
-        var isHint = true
-        var calls: [@Sendable () -> Void] = []
-    }
+    private typealias Batch = (
+        numbers: Set<Int>, files: [String], isHint: Bool, calls: [@Sendable () -> Void]
+    )
 
     init(_ folder: BackgroundFolder, _ found: [BackgroundRecord]) {
         self.folder = folder
-        var records: [Int: BackgroundRecord] = [:]
-        for record in found { records[record.number] = record }
-        let first = records
-        self.records = Mutex(first)
+        records = Mutex(Dictionary(found.map { ($0.number, $0) }) { _, last in last })
     }
 
     var all: [BackgroundRecord] { records.withLock { records in records.values.sorted { $0.number < $1.number } } }
@@ -33,10 +28,10 @@ final class BackgroundJournal: Sendable {
 
     /// Adds a record. Returns when it is written. A power failure may lose it until a change is on disk, which its
     /// task's first `resume()` is.
-    func add(_ record: BackgroundRecord) throws(StoreFile.Fault) {
+    func add(_ record: BackgroundRecord) throws(Errno) {
         records.withLock { $0[record.number] = record }
         let result = queue.sync {
-            Result { () throws(StoreFile.Fault) in try folder.write([record], isDurable: false) }
+            Result { () throws(Errno) in try folder.write([record], isDurable: false) }
         }
         if case .failure(let error) = result {
             records.withLock { $0[record.number] = nil }
@@ -76,7 +71,7 @@ final class BackgroundJournal: Sendable {
     /// Writes the changes that wait. It finds none if an earlier call has written them.
     private func commit() {
         let batch = waiting.withLock { waiting in
-            defer { waiting = Batch() }
+            defer { waiting = Self.nothing }
             return waiting
         }
         guard !batch.numbers.isEmpty else { return }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// The record of one task of a background session. It has all that another process needs to continue the task or to
@@ -9,7 +10,6 @@ struct BackgroundRecord: Sendable {
     /// Where a server keeps a resumable upload, and how its file is identified.
     struct Upload: Sendable {
         var resource: URL
-        /// The version of the draft.
         var draft: UploadDraft
         var file: StoreFile.State?
     }
@@ -50,7 +50,6 @@ struct BackgroundRecord: Sendable {
     var source: String?
     var state = State.suspended
     var part: Part?
-    /// The head of the answer.
     var response: HTTPURLResponse?
     var outcome: Outcome?
     var taskDescription: String?
@@ -74,30 +73,23 @@ extension BackgroundRecord: Kept {
         self = record
     }
 
-    static func keep(
-        _ value: BackgroundRecord?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> BackgroundRecord {
+    static func keep(_ value: BackgroundRecord?, in record: inout StoreRecord) throws(Errno) -> Self {
         var kept = BackgroundRecord(
             number: try record.row(value?.number),
-            request: URLRequest(storage: RequestStorage(try record.row(value?.request.values))),
-            priority: Float(try record.row(value.map { Double($0.priority) })),
+            request: try record.row(value?.request),
+            priority: try record.row(value?.priority),
             expectsToSend: try record.row(value?.expectsToSend),
             expectsToReceive: try record.row(value?.expectsToReceive)
         )
-        kept.source = try record.row(optional: value?.source)
-        kept.state = try record.row(one: value?.state)
-        kept.part = try record.row(optional: value?.part)
+        try record.rows(of: value, in: &kept, \.source, \.state, \.part)
         kept.response = try response(try record.row(optional: value?.response?.values))
-        kept.outcome = try record.row(optional: value?.outcome)
-        kept.taskDescription = try record.row(optional: value?.taskDescription)
+        try record.rows(of: value, in: &kept, \.outcome, \.taskDescription)
         kept.beginDate = try record.row(optional: value?.beginDate?.finite)
-        kept.begun = try record.row(optional: value?.begun)
-        kept.upload = try record.row(optional: value?.upload)
+        try record.rows(of: value, in: &kept, \.begun, \.upload)
         return kept
     }
 
-    private static func response(_ values: ResponseValues?) throws(StoreFile.Fault) -> HTTPURLResponse? {
+    private static func response(_ values: ResponseValues?) throws(Errno) -> HTTPURLResponse? {
         guard let values else { return nil }
         guard let response = URLResponse.make(values) as? HTTPURLResponse else { throw .damaged }
         return response
@@ -113,38 +105,25 @@ extension Date {
     }
 }
 
+extension BackgroundRecord.State: Kept {}
+
 extension BackgroundRecord.Part: Kept {
-    static func keep(_ part: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
-        Self(
-            path: try record.row(part?.path),
-            validator: try record.row(optional: part?.validator),
-            expected: try record.row(part?.expected),
-            boot: try record.row(part?.boot)
-        )
+    static func keep(_ part: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: part, Self.init, \.path, \.validator, \.expected, \.boot)
     }
 }
 
 extension BackgroundRecord.Upload: Kept {
-    static func keep(_ upload: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
-        Self(
-            resource: try record.row(upload?.resource),
-            draft: try record.row(one: upload?.draft),
-            file: try record.row(optional: upload?.file)
-        )
+    static func keep(_ upload: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: upload, Self.init(resource:draft:file:), \.resource, \.draft, \.file)
     }
 }
 
 extension BackgroundRecord.Outcome: Kept {
-    static func keep(_ outcome: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
-        Self(
-            code: try record.row(optional: outcome?.code),
-            reason: try record.row(optional: outcome?.reason),
-            resumeData: try record.row(optional: outcome?.resumeData),
-            path: try record.row(optional: outcome?.path),
-            sum: try record.row(optional: outcome?.sum),
-            content: try record.row(optional: outcome?.content),
-            contentPath: try record.row(optional: outcome?.contentPath)
-        )
+    static func keep(_ outcome: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        var kept = Self()
+        try record.rows(of: outcome, in: &kept, \.code, \.reason, \.resumeData, \.path, \.sum, \.content, \.contentPath)
+        return kept
     }
 }
 

@@ -21,7 +21,7 @@ final class BackgroundSession: Sendable {
 
     /// Blocks on the disk.
     init(_ identifier: String, in base: String?) {
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             let folder = try BackgroundFolder(for: identifier, in: base)
             let found = try folder.contents()
             journal = BackgroundJournal(folder, found.records)
@@ -36,7 +36,7 @@ final class BackgroundSession: Sendable {
                 nil,
                 isInUse
                     ? "another session has the identifier “\(identifier)”, here or in another process"
-                    : "the session's folder: \(error)"
+                    : "the session's folder: \(error.words)"
             )
         }
     }
@@ -54,10 +54,10 @@ final class BackgroundSession: Sendable {
         do throws(URLError) {
             // Invalid resume data makes no request: its task fails as in other sessions.
             guard let journal, let record = try Self.record(of: task, spec) else { return nil }
-            do throws(StoreFile.Fault) {
+            do throws(Errno) {
                 try journal.add(record)
             } catch {
-                throw Self.refusal(.cannotWriteToFile, "the task cannot be recorded: \(error)")
+                throw Self.refusal(.cannotWriteToFile, "the task cannot be recorded: \(error.words)")
             }
             return nil
         } catch {
@@ -65,7 +65,6 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Why a background session does not load a task.
     private static func refusal(_ code: URLError.Code, _ reason: String) -> URLError {
         ErrorTranslation.urlError(code, nil, reason)
     }
@@ -166,34 +165,8 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// The restored tasks of earlier processes. The caller resumes those that were running, and reports the end of
-    /// those that had ended. Without a delegate, ended tasks wait for another session.
-    func tasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
-        guard let journal else { return [] }
-        let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
-            if record.state == .finished, session.delegate == nil { return nil }
-            return (Self.task(record, session, folder), record)
-        }
-        untold.withLock { $0.formUnion(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
-        return restored
-    }
-
-    /// The tasks of earlier processes with unreadable records, each with the error to report. Without a delegate they
-    /// wait for another session.
-    func damagedTasks(for session: URLSession) -> [(task: URLSessionTask, failure: URLError)] {
-        guard let folder, session.delegate != nil else { return [] }
-        untold.withLock { $0.formUnion(damaged) }
-        return damaged.map { number in
-            Self.damagedTask(number, setAside: folder.asidePath(of: number), session)
-        }
-    }
-
-    /// The highest number of a task with a file.
-    var lastNumber: Int { max(journal?.all.last?.number ?? 0, damaged.last ?? 0) }
-
     // MARK: A load
 
-    /// A path for the content of a download.
     func freshPart(of task: URLSessionTask) -> String? { journal?.folder.freshPart(of: task.taskIdentifier) }
 
     /// Records the head of an answer, and how its content is identified.
@@ -296,18 +269,6 @@ final class BackgroundSession: Sendable {
         unheard.withLock { _ = $0.insert(number) }
     }
 
-    /// The tasks that have ended but whose end was not received, so that it is reported again.
-    func unheardTasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
-        let numbers = unheard.withLock { numbers in
-            defer { numbers = [] }
-            return numbers
-        }
-        return numbers.sorted().compactMap { number in
-            guard let record = journal?.record(number), record.state == .finished else { return nil }
-            return (Self.task(record, session, folder), record)
-        }
-    }
-
     func refuse(_ task: URLSessionTask) { journal?.remove(task.taskIdentifier, keepsPart: true) }
 
     func told(_ task: URLSessionTask) -> Bool {
@@ -328,15 +289,21 @@ final class BackgroundSession: Sendable {
 /// What a background session does when it begins, and with ends that no delegate method has received.
 extension BackgroundSession: TaskKeeper {
     func restore(into session: URLSession) {
-        let restored = tasks(for: session)
-        let damaged = damagedTasks(for: session)
+        // Without a delegate, tasks that have ended and those with unreadable records wait for another session.
+        let hasDelegate = session.delegate != nil
+        let records = journal?.all ?? []
+        let restored = records.filter { hasDelegate || $0.state != .finished }.map { ($0, task(of: $0, session)) }
+        let unread = hasDelegate ? damaged.compactMap { damagedTask($0, session) } : []
+        untold.withLock { untold in
+            untold.formUnion(restored.filter { $0.0.state == .finished }.map(\.0.number))
+            if hasDelegate { untold.formUnion(damaged) }
+        }
         session.state.withLock { state in
-            for (task, record) in restored { state.takeIn(task, as: record.number) }
-            for (task, _) in damaged { state.takeIn(task, as: task.taskIdentifier) }
-            state.nextIdentifier = lastNumber + 1
+            for task in restored.map(\.1) + unread.map(\.0) { state.takeIn(task, as: task.taskIdentifier) }
+            state.nextIdentifier = max(records.last?.number ?? 0, damaged.last ?? 0) + 1
         }
         let watcher = session.listener?.observer
-        for (task, record) in restored {
+        for (record, task) in restored {
             task.snapshot.withLock { $0.watcher = watcher }
             switch record.state {
             case .suspended: break
@@ -344,35 +311,34 @@ extension BackgroundSession: TaskKeeper {
             case .finished: Self.tell(record, task, session)
             }
         }
-        for (task, failure) in damaged { Self.tell(failure, of: task, session) }
+        for (task, failure) in unread { Self.tell(failure, of: task, session) }
     }
 
     func tellUnheard(of session: URLSession) {
         guard session.state.withLock({ $0.life }) == .open else { return }
-        let tasks = unheardTasks(for: session)
-        session.state.withLock { state in
-            for (task, record) in tasks { state.takeIn(task, as: record.number) }
+        let numbers = unheard.withLock { numbers in
+            defer { numbers = [] }
+            return numbers
         }
-        for (task, record) in tasks { Self.tell(record, task, session) }
+        let ended = numbers.sorted().compactMap { journal?.record($0) }.filter { $0.state == .finished }
+            .map { ($0, task(of: $0, session)) }
+        session.state.withLock { state in
+            for (record, task) in ended { state.takeIn(task, as: record.number) }
+        }
+        for (record, task) in ended { Self.tell(record, task, session) }
     }
 }
 
 /// Restores the tasks of a background session's earlier process from their records.
 extension BackgroundSession {
-    private static func task(
-        _ record: BackgroundRecord,
-        _ session: URLSession,
-        _ folder: BackgroundFolder?
-    ) -> URLSessionTask {
-        let request = record.request
+    private func task(of record: BackgroundRecord, _ session: URLSession) -> URLSessionTask {
         let task: URLSessionTask
         if let source = record.source {
             let file = URL(fileURLWithPath: source)
-            let spec = TaskSpec(request, .file(file), .delegate, upload: record.uploadResumeData)
+            let spec = TaskSpec(record.request, .file(file), .delegate, upload: record.uploadResumeData)
             task = URLSessionUploadTask(session, record.number, spec)
         } else {
-            let part = resumption(record, request, folder)
-            let spec = TaskSpec(request, .request, .delegate, resumption: part)
+            let spec = TaskSpec(record.request, .request, .delegate, resumption: resumption(record))
             task = URLSessionDownloadTask(session, record.number, spec)
         }
         task.snapshot.withLock { snapshot in
@@ -390,28 +356,19 @@ extension BackgroundSession {
     }
 
     /// The task of an unreadable record. Its request and its kind are unknown; its error says so.
-    private static func damagedTask(
-        _ number: Int,
-        setAside path: String,
-        _ session: URLSession
-    ) -> (URLSessionTask, URLError) {
+    private func damagedTask(_ number: Int, _ session: URLSession) -> (URLSessionTask, URLError)? {
+        guard let path = folder?.asidePath(of: number) else { return nil }
         let error = ErrorTranslation.urlError(
             .cannotOpenFile,
             nil,
             "the record of task \(number) of a background session is damaged: it is kept in \(path) for a week"
         )
-        var info = error.userInfo
-        info[NSFilePathErrorKey] = path
-        return (URLSessionTask(session, number, TaskSpec(nil)), URLError(error.code, userInfo: info))
+        return (URLSessionTask(session, number, TaskSpec(nil)), error.with(path, for: NSFilePathErrorKey))
     }
 
     /// The resume data of a file on disk, as far as its ledger covers the content. Without a ledger, as for the file of
     /// a cancelled download, the resume data itself identifies the content.
-    private static func resumption(
-        _ record: BackgroundRecord,
-        _ request: URLRequest,
-        _ folder: BackgroundFolder?
-    ) -> ResumeData? {
+    private func resumption(_ record: BackgroundRecord) -> ResumeData? {
         guard let part = record.part, let validator = part.validator, let folder else { return nil }
         guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size else { return nil }
         let sum = try? SumLedger.read(beside: part.path)
@@ -419,7 +376,7 @@ extension BackgroundSession {
         let received = sum?.length ?? size
         guard received > 0, received <= size, part.expected < 0 || size <= part.expected else { return nil }
         return ResumeData(
-            request: request,
+            request: record.request,
             validator: validator,
             path: part.path,
             received: received,
@@ -506,10 +463,11 @@ extension BackgroundSession {
                 outcome.reason ?? "the task failed in an earlier process"
             )
             guard let data = outcome.resumeData else { return error }
-            var info = error.userInfo
             let isUpload = task is URLSessionUploadTask
-            info[isUpload ? NSURLSessionUploadTaskResumeData : NSURLSessionDownloadTaskResumeData] = data
-            return URLError(error.code, userInfo: info)
+            return error.with(
+                data,
+                for: isUpload ? NSURLSessionUploadTaskResumeData : NSURLSessionDownloadTaskResumeData
+            )
         }
         let report: @Sendable (URLError?) -> Void = { failure in
             var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)

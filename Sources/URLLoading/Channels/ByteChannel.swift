@@ -18,13 +18,10 @@ final class ByteChannel: Sendable {
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
         /// Tells the load that there is room again. Nil before the answer's head, and after its end.
         var onRoom: (@Sendable () -> Void)?
-        /// Whether the reader is gone.
         var isAbandoned = false
     }
 
     private let state = Mutex(State())
-
-    init() {}
 
     // MARK: For the load, on its loop
 

@@ -62,7 +62,6 @@ final class CallbackQueue: Sendable {
         if hasRoom { call() }
     }
 
-    /// Forgets what waits for room.
     func forgetRoom() { state.withLock { $0.onRoom = nil } }
 
     /// Queues an operation at the end of the loop's turn.

@@ -242,18 +242,11 @@ extension StreamWish: TaskWish {
     }
 }
 
-/// A read that waits for bytes.
-struct StreamReading: Sendable {
-    /// The number by which its caller can withdraw it.
-    let number: UInt64
-    /// At least one.
-    let minimum: Int
-    /// At least ``minimum``.
-    let maximum: Int
-    /// In seconds; no limit unless it is above zero.
-    let timeout: TimeInterval
-    let reply: TaskReply<(Data?, Bool)>
-}
+/// A read that waits for bytes: the number by which its caller can withdraw it; the least bytes, one or more, and the
+/// most; the time limit in seconds, none unless it is above zero.
+typealias StreamReading = (
+    number: UInt64, minimum: Int, maximum: Int, timeout: TimeInterval, reply: TaskReply<(Data?, Bool)>
+)
 
 /// The host and port that a stream task connects to.
 struct StreamPlace: Sendable {

@@ -7,7 +7,7 @@ internal import UncurlTLS
 
 /// A handshake's question to the program: about the server's certificate, or for a client certificate. The session's
 /// delegate is asked, or else that of a task that waits for the server. Without either, default handling applies.
-enum ConnectionQuestion {
+struct ConnectionQuestion: Sendable {
     enum Reply: Sendable {
         case given(URLSession.AuthChallengeDisposition, URLCredential?)
         /// Tasks wait, and there is no delegate to ask.
@@ -16,10 +16,21 @@ enum ConnectionQuestion {
         case nobody
     }
 
+    let session: URLSession
+    let origin: Origin
+    /// That of the tasks for which the connection is made.
+    let security: ClientSecurity
+    let place: ProtectionSpaceValues
+    var proposed: URLCredential?
+    let reply: Answer<Reply>
+
     /// The questions that a session's delegates are asked.
     ///
     /// - Parameter storage: the session's credential storage, if its class is the program's.
-    static func questions(to session: URLSession, _ storage: CredentialStorageSubclass?) -> ClientSecurity.Questions {
+    static func questions(
+        to session: URLSession,
+        _ storage: StorageSubclass<URLCredentialStorage>?
+    ) -> ClientSecurity.Questions {
         (
             judge: judge(of: session),
             choice: choice(of: session, storage),
@@ -39,105 +50,64 @@ enum ConnectionQuestion {
     }
 
     /// Asks on the delegate queue.
-    ///
-    /// - Parameter security: that of the tasks for which the connection is made.
-    static func put(
-        _ place: ProtectionSpaceValues,
-        proposing credential: URLCredential?,
-        to session: URLSession,
-        about origin: Origin,
-        for security: ClientSecurity,
-        _ reply: Answer<Reply>
-    ) {
-        let question = Question(
-            place: place,
-            proposed: credential,
-            session: session,
-            origin: origin,
-            security: security,
-            reply: reply
-        )
+    func ask() {
         session.delegateQueue.addLasting {
-            guard let delegate = session.delegate else { return askTask(question) }
+            guard let delegate = session.delegate else { return askTask() }
             let mark = DefaultedAnswer()
             DefaultedAnswer.$current.withValue(mark) {
-                delegate.urlSession(session, didReceive: question.challenge(for: nil)) { disposition, credential in
-                    if mark.isSet {
-                        askTask(question)
-                    } else {
-                        if !(delegate is any TaskObserver) { session.noteDelegateAnswers() }
-                        question.give(disposition, credential, for: nil)
-                    }
+                delegate.urlSession(session, didReceive: challenge(for: nil)) { disposition, credential in
+                    if mark.isSet { return askTask() }
+                    if !(delegate is any TaskObserver) { session.noteDelegateAnswers() }
+                    give(disposition, credential, for: nil)
                 }
             }
         }
     }
 
-    /// What is asked, and where the answer goes.
-    private struct Question: Sendable {
-        let place: ProtectionSpaceValues
-        let proposed: URLCredential?
-        let session: URLSession
-        let origin: Origin
-        let security: ClientSecurity
-        let reply: Answer<Reply>
+    /// The tasks that wait for the answer.
+    private var waiting: [URLSessionTask] { Self.tasks(of: session, waitingFor: origin, for: security) }
 
-        /// The tasks that wait for the answer.
-        var waiting: [URLSessionTask] { tasks(of: session, waitingFor: origin, for: security) }
-
-        /// - Parameter task: the one whose delegate is asked; nil if the session's is, for all tasks that wait.
-        func challenge(for task: URLSessionTask?) -> URLAuthenticationChallenge {
-            URLAuthenticationChallenge(
-                protectionSpace: URLProtectionSpace(place),
-                proposedCredential: proposed,
-                previousFailureCount: 0,
-                failureResponse: nil,
-                error: nil,
-                sender: ChallengeSender { give($0.disposition, $0.credential, for: task) }
-            )
-        }
-
-        /// Passes the answer on. A cancel is noted in the tasks for which it was given: the connection's error may
-        /// reach another one.
-        func give(
-            _ disposition: URLSession.AuthChallengeDisposition,
-            _ credential: URLCredential?,
-            for task: URLSessionTask?
-        ) {
-            if disposition == .cancelAuthenticationChallenge {
-                let asking = task.map { [$0] } ?? waiting
-                for task in asking { task.snapshot.withLock { $0.cancelledPeer = place.host } }
-            }
-            reply.give(.given(disposition, credential))
-        }
+    /// - Parameter task: the one whose delegate is asked; nil if the session's is, for all tasks that wait.
+    private func challenge(for task: URLSessionTask?) -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(place),
+            proposedCredential: proposed,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: ChallengeSender { give($0.disposition, $0.credential, for: task) }
+        )
     }
 
-    /// Asks the task's delegate, since the session has none, or one without such a method.
-    private static func askTask(_ question: Question) {
-        let session = question.session
-        let waiting = question.waiting
+    /// Passes the answer on. A cancel is noted in the tasks for which it was given: the connection's error may reach
+    /// another one.
+    private func give(
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?,
+        for task: URLSessionTask?
+    ) {
+        if disposition == .cancelAuthenticationChallenge {
+            let asking = task.map { [$0] } ?? waiting
+            for task in asking { task.snapshot.withLock { $0.cancelledPeer = place.host } }
+        }
+        reply.give(.given(disposition, credential))
+    }
+
+    /// Asks the task's delegate, since the session has none, or one without such a method: that of the first task by
+    /// number that has one, preferably of one that runs.
+    private func askTask() {
+        let waiting = waiting
         // A delegate that does not hear of challenges has its policy asked about servers all the same.
-        let isAboutServer = question.place.method == NSURLAuthenticationMethodServerTrust
-        let hearing = waiting.filter { task in
-            isAboutServer || session.listener(of: task)?.hears(of: .challenge) ?? false
-        }
-        guard let asked = listener(of: hearing, in: session) else {
-            return question.reply.give(waiting.isEmpty ? .nobody : .unasked)
-        }
-        let challenge = question.challenge(for: asked.task)
-        let answer = Answer<ChallengeSender.Reply> { reply in
-            if let reply { question.give(reply.disposition, reply.credential, for: asked.task) }
-        }
-        asked.listener.ask(.challenge(challenge, answer), of: asked.task, session)
-    }
-
-    /// Returns the task whose delegate is asked: the first by number that has one, preferably one that runs.
-    private static func listener(
-        of waiting: [URLSessionTask],
-        in session: URLSession
-    ) -> (task: URLSessionTask, listener: TaskListener)? {
+        let isAboutServer = place.method == NSURLAuthenticationMethodServerTrust
         let asked = waiting.compactMap { task in session.listener(of: task).map { (task: task, listener: $0) } }
-        return asked.first { $0.task.state == .running } ?? asked.first
+            .filter { isAboutServer || $0.listener.hears(of: .challenge) }
+        guard let (task, listener) = asked.first(where: { $0.task.state == .running }) ?? asked.first else {
+            return reply.give(waiting.isEmpty ? .nobody : .unasked)
+        }
+        let answer = Answer<ChallengeSender.Reply> { reply in
+            if let reply { give(reply.disposition, reply.credential, for: task) }
+        }
+        listener.ask(.challenge(challenge(for: task), answer), of: task, session)
     }
 
     /// Returns the tasks that wait for a connection to the origin that is made under the answers of this security's
@@ -194,41 +164,34 @@ extension ConnectionQuestion {
     static func judge(of session: URLSession) -> ClientSecurity.Judge {
         { [weak session] trust, proxy, origin, security, answer in
             guard let session, session.hasDelegates else { return answer(.builtIn) }
-            ask(session, trust, proxy, origin, security, answer)
+            let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
+            var place = ProtectionSpaceValues(
+                host: peer.host,
+                port: Int(peer.port),
+                side: proxy == nil ? .server(NSURLProtectionSpaceHTTPS) : .proxy(NSURLProtectionSpaceHTTPSProxy),
+                realm: nil,
+                method: NSURLAuthenticationMethodServerTrust
+            )
+            place.trust = URLServerTrust(trust)
+            place.isProxyEncrypted = proxy != nil
+            let reply = Answer<Reply> { reply in
+                switch reply {
+                // A credential that does not concern the server's trust, or none, leaves the decision to the session's
+                // rules.
+                case .given(.useCredential, let credential)?:
+                    answer(credential?.value.trust == nil ? .builtIn : .accept)
+                case .given(.cancelAuthenticationChallenge, _)?: answer(.reject(reason: "cancelled by the delegate"))
+                case .given(.performDefaultHandling, _)?, .given(.rejectProtectionSpace, _)?, .unasked?:
+                    answer(.builtIn)
+                case .nobody?: answer(nil)
+                case nil: answer(.reject(reason: released))
+                }
+            }
+            ConnectionQuestion(session: session, origin: origin, security: security, place: place, reply: reply).ask()
         }
     }
 
-    private static func ask(
-        _ session: URLSession,
-        _ trust: PeerTrust,
-        _ proxy: Proxy?,
-        _ origin: Origin,
-        _ security: ClientSecurity,
-        _ answer: @escaping @Sendable (TrustVerdict?) -> Void
-    ) {
-        let peer = proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } ?? origin
-        var place = ProtectionSpaceValues(
-            host: peer.host,
-            port: Int(peer.port),
-            side: proxy == nil ? .server(NSURLProtectionSpaceHTTPS) : .proxy(NSURLProtectionSpaceHTTPSProxy),
-            realm: nil,
-            method: NSURLAuthenticationMethodServerTrust
-        )
-        place.trust = URLServerTrust(trust)
-        place.isProxyEncrypted = proxy != nil
-        let reply = Answer<Reply> { reply in
-            switch reply {
-            // A credential that does not concern the server's trust, or none, leaves the decision to the session's
-            // rules.
-            case .given(.useCredential, let credential)?: answer(credential?.value.trust == nil ? .builtIn : .accept)
-            case .given(.performDefaultHandling, _)?, .given(.rejectProtectionSpace, _)?, .unasked?: answer(.builtIn)
-            case .given(.cancelAuthenticationChallenge, _)?: answer(.reject(reason: "cancelled by the delegate"))
-            case .nobody?: answer(nil)
-            case nil: answer(.reject(reason: "the delegate released its completion handler without calling it"))
-            }
-        }
-        put(place, proposing: nil, to: session, about: origin, for: security, reply)
-    }
+    private static let released = "the delegate released its completion handler without calling it"
 }
 
 /// The question for a client certificate, which a server requests. Default handling shows the identity that the
@@ -236,7 +199,10 @@ extension ConnectionQuestion {
 extension ConnectionQuestion {
     /// - Parameter storage: the session's credential storage, if its class is the program's. It is asked for a task
     ///   that waits for the server.
-    static func choice(of session: URLSession, _ storage: CredentialStorageSubclass? = nil) -> ClientSecurity.Choice {
+    static func choice(
+        of session: URLSession,
+        _ storage: StorageSubclass<URLCredentialStorage>? = nil
+    ) -> ClientSecurity.Choice {
         { [weak session] request, origin, security, answer in
             guard let session else { return answer(.configured, false) }
             guard let storage else {
@@ -272,10 +238,18 @@ extension ConnectionQuestion {
                 answer(.refuse(reason: "cancelled by the delegate"), false)
             case .unasked?: answer(show(stored), true)
             case .nobody?: answer(nil, false)
-            case nil: answer(.refuse(reason: "the delegate released its completion handler without calling it"), false)
+            case nil: answer(.refuse(reason: released), false)
             }
         }
-        put(place, proposing: stored, to: session, about: origin, for: security, reply)
+        let question = ConnectionQuestion(
+            session: session,
+            origin: origin,
+            security: security,
+            place: place,
+            proposed: stored,
+            reply: reply
+        )
+        question.ask()
     }
 
     private static func space(of origin: Origin) -> ProtectionSpaceValues {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import Synchronization
 internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlHTTP1
@@ -115,14 +116,28 @@ final class SessionEngine {
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }
 
-/// The task that a stream, a WebSocket or a source of an answer reports to. Loop-confined.
+/// The task that a stream, a WebSocket or another source of an answer reports to. Loop-confined.
 protocol LoadDelegate: AnyObject {
     /// The task as the program sees it: a data task may become another one.
     var task: URLSessionTask { get }
     var session: URLSession { get }
+    /// The queue on which handlers are called, after earlier calls.
+    var callbacks: CallbackQueue { get }
 
+    /// Reports the head of the answer.
+    func received(_ response: URLResponse)
+    /// Reports decoded content; the span is the loop's buffer.
+    func receive(_ bytes: Span<UInt8>)
+    /// Reports that the whole answer is there.
+    func finished()
     /// Ends the task.
     func end(_ error: (any Error)?)
+    /// Ends the task: the program has taken the connection over.
+    func end(handingOver streams: CapturedStreams)
+
+    /// Asks to pause the answer until ``catchUp()``: as much as may be read ahead waits.
+    func fallBehind()
+    func catchUp()
 
     /// Tells an event on the delegate queue after earlier calls, if the delegate gets it.
     func tell(_ event: TaskEvent)
@@ -130,12 +145,17 @@ protocol LoadDelegate: AnyObject {
     func later(_ call: @escaping @Sendable () -> Void)
 }
 
-/// Gets what the source of a task's answer delivers. Loop-confined.
-protocol SourceDelegate: LoadDelegate {
-    /// Reports the head of the answer.
-    func received(_ response: URLResponse)
-    /// Reports decoded content; the span is the loop's buffer.
-    func receive(_ bytes: Span<UInt8>)
-    /// Reports that the whole answer is there.
-    func finished()
+extension LoadDelegate {
+    /// Answers a caller: a handler on the delegate queue.
+    func pass(_ answer: TaskAnswer) {
+        if answer.isAwaited { answer.call() } else { later(answer.call) }
+    }
+
+    /// Counts content that no progress shows, in bytes.
+    func count(sent: Int = 0, received: Int = 0) {
+        task.snapshot.withLock { snapshot in
+            snapshot.counts.sent += Int64(sent)
+            snapshot.counts.received += Int64(received)
+        }
+    }
 }

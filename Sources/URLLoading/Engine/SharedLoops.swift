@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Synchronization
 internal import UncurlEngine
 internal import UncurlReactor
@@ -20,19 +21,15 @@ enum SharedLoops {
     /// Threads for work that blocks, such as reading certificates.
     static let blocking = BlockingPool(name: "urlloading")
 
-    private struct State {
-        var groups: [EventLoopGroup] = []
-        var next = 0
-    }
-
-    private static let state = Mutex(State())
+    private static let state = Mutex<(groups: [EventLoopGroup], next: Int)>(([], 0))
+    private static let processors = ProcessInfo.processInfo.activeProcessorCount
     /// The most loops. More are of no use: one carries some hundred thousand requests a second.
     private static let limit = 4
 
     /// Returns the loop for the next session. Throws the kernel's error if there is none: no descriptors, no memory.
     static func next() throws(Errno) -> EventLoop {
         let result = state.withLock { state -> Result<EventLoop, Errno> in
-            let wanted = min(limit, max(1, ProcessFacts.processors))
+            let wanted = min(limit, max(1, processors))
             if state.groups.count < wanted {
                 do throws(Errno) {
                     let group = try EventLoopGroup(name: "urlloading-\(state.groups.count)")

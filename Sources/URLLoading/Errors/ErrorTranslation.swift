@@ -16,7 +16,7 @@ enum ErrorTranslation {
     }
 
     static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
-        var error = urlError(code, url, underlying: UnderlyingError(cause).nsError)
+        var error = urlError(code, url, underlying: UnderlyingError("\(cause)").nsError)
         error.cause = cause
         return error
     }
@@ -38,7 +38,7 @@ enum ErrorTranslation {
 
     private static func urlError(_ code: URLError.Code, _ url: URL?, underlying: NSError) -> URLError {
         var info: [String: Any] = [
-            NSLocalizedDescriptionKey: CFNetworkWords.of(code, host: url?.host), NSUnderlyingErrorKey: underlying,
+            NSLocalizedDescriptionKey: words(code, host: url?.host), NSUnderlyingErrorKey: underlying,
         ]
         if let url {
             info[NSURLErrorFailingURLErrorKey] = url
@@ -157,11 +157,7 @@ extension URLError {
     /// The original error behind this one. An `NSError` would lose its type.
     package internal(set) var cause: (any Error)? {
         get { userInfo[URLError.causeKey] as? any Error }
-        set {
-            var info = userInfo
-            info[URLError.causeKey] = newValue
-            self = URLError(code, userInfo: info)
-        }
+        set { self = with(newValue, for: URLError.causeKey) }
     }
 
     private static let causeKey = "URLLoading.cause"
@@ -204,18 +200,8 @@ struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConver
     static let errorDomain = "URLLoading"
 
     let description: String
-    /// The engine's error, for code that needs its type.
-    let cause: (any Error)?
 
-    init(_ cause: any Error) {
-        self.cause = cause
-        description = "\(cause)"
-    }
-
-    init(_ reason: String) {
-        cause = nil
-        description = reason
-    }
+    init(_ reason: String) { description = reason }
 
     var errorCode: Int { 1 }
     var errorDescription: String? { description }
@@ -229,8 +215,8 @@ struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConver
 
 /// The `localizedDescription` of a `URLError` by its code, in CFNetwork's words, which programs show and tests compare.
 /// The particular cause is in the underlying error.
-enum CFNetworkWords {
-    static func of(_ code: URLError.Code, host: String?) -> String {
+extension ErrorTranslation {
+    private static func words(_ code: URLError.Code, host: String?) -> String {
         let server = host.map { "“\($0)”" } ?? "the server"
         let pretender =
             "You might be connecting to a server that is pretending to be \(server) which could put your confidential "
@@ -384,10 +370,10 @@ extension URLError {
 }
 
 extension URLError {
-    /// Returns the error with the data from which a later download or upload can resume.
-    func with(_ resumeData: Data, for key: String) -> URLError {
+    /// Returns the error with another fact, such as the data from which a later download or upload can resume.
+    func with(_ fact: Any?, for key: String) -> URLError {
         var info = userInfo
-        info[key] = resumeData
+        info[key] = fact
         return URLError(code, userInfo: info)
     }
 }

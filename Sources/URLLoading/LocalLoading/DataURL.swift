@@ -23,7 +23,7 @@ struct DataURL: Sendable {
             .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
         let isBase64 = parts.count > 1 && parts.last?.lowercased() == "base64"
         if isBase64 { parts.removeLast() }
-        guard let octets = DataURL.unescaped(text[(comma + 1)...]) else { return nil }
+        guard let octets = text[(comma + 1)...].percentDecoded() else { return nil }
         if isBase64 {
             // The forgiving decoding of infra.spec.whatwg.org, §7: blanks are left out, and padding may be missing.
             let letters = octets.filter { !DataURL.isBlank($0) }
@@ -47,47 +47,9 @@ struct DataURL: Sendable {
         let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return names.count == 2
             && names.allSatisfy { name in
-                (1...127).contains(name.count) && name.first.map(isLetterOrDigit) == true
-                    && name.allSatisfy { isLetterOrDigit($0) || "!#$&-^_.+".utf8.contains($0) }
+                (1...127).contains(name.count) && name.first.map(HeaderNames.isLetterOrDigit) == true
+                    && name.allSatisfy { HeaderNames.isLetterOrDigit($0) || "!#$&-^_.+".utf8.contains($0) }
             }
-    }
-
-    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: false
-        }
-    }
-
-    private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.count)
-        var index = text.startIndex
-        while index < text.endIndex {
-            let octet = text[index]
-            index += 1
-            guard octet == UInt8(ascii: "%") else {
-                result.append(octet)
-                continue
-            }
-            // Each digit is read by itself: a number parser would accept a sign.
-            guard text.endIndex - index >= 2, let high = digit(text[index]), let low = digit(text[index + 1]) else {
-                return nil
-            }
-            result.append(high << 4 | low)
-            index += 2
-        }
-        return result
-    }
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): (octet | 0x20) - 0x57
-        default: nil
-        }
     }
 
     private static func isBlank(_ octet: UInt8) -> Bool {

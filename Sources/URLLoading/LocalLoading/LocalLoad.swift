@@ -9,7 +9,7 @@ internal import UncurlReactor
 final class LocalLoad: AnswerSource, @unchecked Sendable {
     // `@unchecked`: everything here is used on the loop alone; the reading thread gets values.
     private let url: URL
-    private unowned let delegate: any SourceDelegate
+    private unowned let delegate: any LoadDelegate
     private let loop: EventLoop
     private var isHeld = false
     private var isStopped = false
@@ -25,7 +25,7 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
     /// This is not the blocking pool: its queue has a limit, and a program may ask for a thousand URLs at once.
     static let decoding = DispatchQueue(label: "URLLoading.DataURL")
 
-    init(_ url: URL, on loop: EventLoop, _ delegate: any SourceDelegate) {
+    init(_ url: URL, on loop: EventLoop, _ delegate: any LoadDelegate) {
         self.url = url
         self.loop = loop
         self.delegate = delegate
@@ -33,7 +33,7 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
     }
 
     /// Loads what is in memory already: an answer from the cache.
-    init(_ response: URLResponse, _ data: Data, on loop: EventLoop, _ delegate: any SourceDelegate) {
+    init(_ response: URLResponse, _ data: Data, on loop: EventLoop, _ delegate: any LoadDelegate) {
         url = response.url ?? URL(fileURLWithPath: "/")
         self.loop = loop
         self.delegate = delegate
@@ -74,7 +74,7 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
             delegate.received(
                 URLResponse(
                     url: url,
-                    mimeType: MediaTypes.type(ofPath: url.path),
+                    mimeType: URLResponse.mimeType(ofPath: url.path),
                     expectedContentLength: size,
                     textEncodingName: nil
                 )
@@ -169,8 +169,8 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
 }
 
 /// The media types of files, by extension: the few that a program is likely to load from its own disk.
-package enum MediaTypes {
-    private static let types: [String: String] = [
+extension URLResponse {
+    private static let mimeTypes: [String: String] = [
         "txt": "text/plain", "html": "text/html", "htm": "text/html", "css": "text/css", "csv": "text/csv",
         "xml": "application/xml", "json": "application/json", "js": "text/javascript", "pdf": "application/pdf",
         "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
@@ -179,8 +179,8 @@ package enum MediaTypes {
         "tar": "application/x-tar", "wasm": "application/wasm", "md": "text/markdown",
     ]
 
-    package static func type(ofPath path: String) -> String {
+    package static func mimeType(ofPath path: String) -> String {
         let ending = path.split(separator: "/").last?.split(separator: ".").dropFirst().last
-        return ending.flatMap { types[$0.lowercased()] } ?? "application/octet-stream"
+        return ending.flatMap { mimeTypes[$0.lowercased()] } ?? "application/octet-stream"
     }
 }

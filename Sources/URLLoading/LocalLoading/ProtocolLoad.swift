@@ -6,7 +6,7 @@ internal import UncurlEngine
 internal import UncurlReactor
 
 /// Gets what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
-protocol ProtocolLoadDelegate: SourceDelegate {
+protocol ProtocolLoadDelegate: LoadDelegate {
     /// Reports that no class takes the request.
     func loadItself(_ load: ProtocolLoad)
     /// Reports the head of the answer, and whether the class allows storing it.

@@ -8,8 +8,8 @@ enum HeaderNames {
         if isCapitalized(name) { return name }
         var result: [UInt8] = []
         result.reserveCapacity(name.utf8.count)
-        var words = Words()
-        for octet in name.utf8 { result.append(words.next(octet)) }
+        var isInside = false
+        for octet in name.utf8 { result.append(cased(octet, &isInside)) }
         return String(decoding: result, as: UTF8.self)
     }
 
@@ -32,24 +32,24 @@ enum HeaderNames {
 
     static func isLetter(_ octet: UInt8) -> Bool { (octet | 0x20) &- 0x61 < 26 }
 
+    static func isLetterOrDigit(_ octet: UInt8) -> Bool { isLetter(octet) || octet &- 0x30 < 10 }
+
     private static func isUpper(_ octet: UInt8) -> Bool { octet &- 0x41 < 26 }
 
     private static func isCapitalized(_ name: String) -> Bool {
-        var words = Words()
-        return name.utf8.allSatisfy { words.next($0) == $0 }
+        var isInside = false
+        return name.utf8.allSatisfy { cased($0, &isInside) == $0 }
     }
 
-    /// Gives each octet the case that its place in a word needs.
-    private struct Words {
-        private var isInside = false
-
-        mutating func next(_ octet: UInt8) -> UInt8 {
-            guard HeaderNames.isLetter(octet) else {
-                isInside = isInside && octet == UInt8(ascii: "'")
-                return octet
-            }
-            defer { isInside = true }
-            return isInside ? octet | 0x20 : octet & ~0x20
+    /// Returns the octet in the case that its place in a word needs.
+    ///
+    /// - Parameter isInside: whether the place is within a word.
+    private static func cased(_ octet: UInt8, _ isInside: inout Bool) -> UInt8 {
+        guard isLetter(octet) else {
+            isInside = isInside && octet == UInt8(ascii: "'")
+            return octet
         }
+        defer { isInside = true }
+        return isInside ? octet | 0x20 : octet & ~0x20
     }
 }

@@ -4,13 +4,8 @@ internal import UncurlHTTP1
 
 /// The values of a response. ``URLResponse`` and ``HTTPURLResponse`` are shells over it.
 struct ResponseValues: Sendable {
-    /// The source of the type, the encoding and the name.
-    enum Details: Sendable {
-        /// - Parameter suggestedFilename: nil for the name in the URL, which is found when it is asked for.
-        case stated(mimeType: String?, textEncodingName: String?, suggestedFilename: String?)
-        /// Read from the fields each time: the loader makes many responses that are never asked for them.
-        case derived
-    }
+    /// The type, the encoding, and the name; a name of nil is that in the URL, which is found when it is asked for.
+    typealias Details = (mimeType: String?, textEncodingName: String?, suggestedFilename: String?)
 
     /// The part that only HTTP responses have.
     struct HTTP: Sendable, Equatable {
@@ -21,31 +16,25 @@ struct ResponseValues: Sendable {
     var url: URL?
     /// In octets; -1 where it is not known.
     var expectedContentLength: Int64
-    var details: Details
+    /// Nil: they are read from the fields each time. The loader makes many responses that are never asked for them.
+    var stated: Details?
     var http: HTTP?
 
     var mimeType: String? {
-        switch details {
-        case .stated(let mimeType, _, _): return mimeType
-        case .derived:
-            let type = contentType?.value.lowercased()
-            return type == "" ? nil : type
-        }
+        if let stated { return stated.mimeType }
+        let type = contentType?.value.lowercased()
+        return type == "" ? nil : type
     }
 
     var textEncodingName: String? {
-        switch details {
-        case .stated(_, let textEncodingName, _): textEncodingName
-        case .derived: contentType?["charset"]?.lowercased()
-        }
+        if let stated { return stated.textEncodingName }
+        return contentType?["charset"]?.lowercased()
     }
 
     var suggestedFilename: String {
-        switch details {
-        case .stated(_, _, let suggestedFilename):
-            suggestedFilename ?? SuggestedFilename.of(url: url, contentDisposition: nil)
-        case .derived: SuggestedFilename.of(url: url, contentDisposition: http?.fields["Content-Disposition"])
-        }
+        if let name = stated?.suggestedFilename { return name }
+        let header = stated == nil ? http?.fields["Content-Disposition"] : nil
+        return ResponseValues.filename(of: url, contentDisposition: header)
     }
 
     private var contentType: FieldParameters? {
@@ -74,12 +63,9 @@ extension ResponseValues {
         guard coder.allowsKeyedCoding, let url = coder.url("NS.url") else { return nil }
         self.url = url
         expectedContentLength = coder.decodeInt64(forKey: "NS.expectedContentLength")
-        details = .stated(
-            mimeType: coder.string("NS.mimeType"),
-            textEncodingName: coder.string("NS.textEncodingName"),
-            // An archive is trusted no more than a server. Of a path the last part counts, as in FoundationNetworking.
-            suggestedFilename: coder.string("NS.suggestedFilename").flatMap(SuggestedFilename.lastPart) ?? "Unknown"
-        )
+        // An archive is trusted no more than a server. Of a path the last part counts, as in FoundationNetworking.
+        let name = coder.string("NS.suggestedFilename").flatMap(ResponseValues.lastPart) ?? "Unknown"
+        stated = (coder.string("NS.mimeType"), coder.string("NS.textEncodingName"), name)
         guard coder.containsValue(forKey: "NS.statusCode") else { return }
         http = HTTP(
             status: coder.decodeInteger(forKey: "NS.statusCode"),
@@ -205,7 +191,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
             values: ResponseValues(
                 url: url,
                 expectedContentLength: fields.contentLength,
-                details: .derived,
                 http: ResponseValues.HTTP(status: statusCode, fields: fields)
             )
         )
@@ -214,15 +199,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// Makes a response that came from a server. It holds the head's octets, and makes strings of them when asked.
     convenience init(_ response: LocatedHead, _ url: URL) {
         let http = ResponseValues.HTTP(status: response.status, fields: .received(response.fields))
-        self.init(
-            values: ResponseValues(
-                url: url,
-                expectedContentLength: response.length,
-                details: .derived,
-                http: http
-            ),
-            status: response.status
-        )
+        let values = ResponseValues(url: url, expectedContentLength: response.length, http: http)
+        self.init(values: values, status: response.status)
     }
 
     /// Makes the response that a cache has kept.
@@ -253,7 +231,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Returns the meaning of a status code, in English for every locale.
     open class func localizedString(forStatusCode statusCode: Int) -> String {
-        StatusText.of(statusCode)
+        if let phrase = reasonPhrases[statusCode] { return phrase }
+        return switch statusCode {
+        case 100...199: "Informational"
+        case 200...299: "Success"
+        case 300...399: "Redirection"
+        case 400...499: "Client Error"
+        // Codes beyond the classes are treated as 5xx (RFC 9110 §15).
+        default: "Server Error"
+        }
     }
 
     open override var description: String {
@@ -268,22 +254,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     }
 }
 
-/// The meaning of status codes, in words: the IANA registry's reason phrases; for other codes, words for their class.
-/// 413 and 422 have the phrases from before RFC 9110, as in FoundationNetworking.
-enum StatusText {
-    static func of(_ status: Int) -> String {
-        if let text = registered[status] { return text }
-        return switch status {
-        case 100...199: "Informational"
-        case 200...299: "Success"
-        case 300...399: "Redirection"
-        case 400...499: "Client Error"
-        // Codes beyond the classes are treated as 5xx (RFC 9110 §15).
-        default: "Server Error"
-        }
-    }
-
-    private static let registered: [Int: String] = [
+extension HTTPURLResponse {
+    /// The IANA registry's reason phrases. 413 and 422 have those from before RFC 9110, as in FoundationNetworking.
+    fileprivate static let reasonPhrases: [Int: String] = [
         100: "Continue",
         101: "Switching Protocols",
         102: "Processing",

@@ -1,10 +1,11 @@
 internal import Foundation
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// The name under which a response might be saved. Whatever the server says, it is a file's name and never a path.
-enum SuggestedFilename {
+extension ResponseValues {
     /// Returns the server's name (RFC 6266), or else the last part of the URL's path, or else `Unknown`.
-    static func of(url: URL?, contentDisposition: String?) -> String {
+    static func filename(of url: URL?, contentDisposition: String?) -> String {
         contentDisposition.flatMap(stated) ?? url.flatMap(last).flatMap(sanitized) ?? "Unknown"
     }
 
@@ -35,32 +36,11 @@ enum SuggestedFilename {
     /// must know; ISO-8859-1 was another until RFC 8187. Nil for other charsets, and for text that breaks their rules.
     private static func extended(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let octets = percentDecoded(parts[2]) else { return nil }
+        guard parts.count == 3, let octets = parts[2].percentDecoded() else { return nil }
         let charset = String(Substring(parts[0]))
         if HeaderNames.areEqual(charset, "utf-8") { return String(validating: octets, as: UTF8.self) }
         guard HeaderNames.areEqual(charset, "iso-8859-1") else { return nil }
         return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
-    }
-
-    private static func percentDecoded(_ text: Substring.UTF8View) -> [UInt8]? {
-        var octets: [UInt8] = []
-        var rest = text
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
-                continue
-            }
-            // Each digit is checked on its own: a number parser would also take a sign.
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            octets.append(high << 4 | low)
-        }
-        return octets
-    }
-
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        Character(Unicode.Scalar(octet)).hexDigitValue.map { UInt8(truncatingIfNeeded: $0) }
     }
 
     /// The longest name of a directory entry on Linux (NAME_MAX), in octets.
@@ -116,5 +96,26 @@ enum SuggestedFilename {
             scalars.append(scalar)
         }
         return String(scalars)
+    }
+}
+
+extension Collection<UInt8> {
+    /// Returns the octets with each escape decoded (RFC 3986 §2.1); nil if one is not followed by two digits.
+    func percentDecoded() -> [UInt8]? {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(count)
+        var rest = makeIterator()
+        while let octet = rest.next() {
+            guard octet == UInt8(ascii: "%") else {
+                octets.append(octet)
+                continue
+            }
+            // Each digit is read by itself: a number parser would accept a sign.
+            guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value) else {
+                return nil
+            }
+            octets.append(high << 4 | low)
+        }
+        return octets
     }
 }

@@ -10,11 +10,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     /// Makes a response without a URL, of which nothing is known.
     public override init() {
-        values = ResponseValues(
-            url: nil,
-            expectedContentLength: -1,
-            details: .stated(mimeType: nil, textEncodingName: nil, suggestedFilename: nil)
-        )
+        values = ResponseValues(url: nil, expectedContentLength: -1, stated: (nil, nil, nil))
     }
 
     /// - Parameters:
@@ -23,11 +19,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     ///   - length: in octets; -1 where it is not known.
     ///   - name: the charset, as the server wrote it; nil without one.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
-        values = ResponseValues(
-            url: url,
-            expectedContentLength: Int64(length),
-            details: .stated(mimeType: mimeType, textEncodingName: name, suggestedFilename: nil)
-        )
+        values = ResponseValues(url: url, expectedContentLength: Int64(length), stated: (mimeType, name, nil))
     }
 
     /// Reads a keyed archive; nil for another coder, and for an archive without a URL.

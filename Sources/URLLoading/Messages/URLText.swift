@@ -1,11 +1,11 @@
-internal import Foundation
+package import FoundationEssentials
 internal import UncurlSemantics
 
 /// The text of URLs, for the engine and for error messages.
-package enum URLText {
-    /// Returns the URL without its user information, query and fragment, which may be secrets.
-    package static func redacted(_ url: URL) -> String {
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "?" }
+extension URL {
+    /// The URL without its user information, query and fragment, which may be secrets.
+    package var redacted: String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "?" }
         parts.user = nil
         parts.password = nil
         let end = parts.query == nil ? "" : "?…"
@@ -13,9 +13,9 @@ package enum URLText {
         return parts.string.map { $0 + end } ?? "?"
     }
 
-    /// Returns the URL with its scheme in lower case; nil for a URL that has no scheme.
-    static func withLowercaseScheme(_ url: URL) -> URL? {
-        let text = url.absoluteString
+    /// The URL with its scheme in lower case; nil for a URL that has no scheme.
+    var withLowercaseScheme: URL? {
+        let text = absoluteString
         guard let colon = text.firstIndex(of: ":") else { return nil }
         return URL(string: text[..<colon].lowercased() + text[colon...])
     }

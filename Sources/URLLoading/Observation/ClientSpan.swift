@@ -30,12 +30,12 @@ package struct ClientSpan: Sendable {
         injectedBy instrument: any Instrument,
         showsQuery: Bool = false
     ) {
-        let method = ObservedNames.method(request.httpMethod)
+        let method = request.observedMethod
         span = tracer.startSpan(method == "_OTHER" ? "HTTP" : method, ofKind: .client)
         span.attributes["http.request.method"] = method
-        span.attributes["url.full"] = ObservedNames.url(request.url, showsQuery: showsQuery)
+        span.attributes["url.full"] = request.url?.observed(showsQuery: showsQuery) ?? ""
         span.attributes["server.address"] = request.url?.host
-        span.attributes["server.port"] = request.url.map(ObservedNames.port)
+        span.attributes["server.port"] = request.url?.observedPort
         var fields: [(name: String, value: String)] = []
         instrument.inject(span.context, into: &fields, using: FieldInjector())
         self.fields = fields
@@ -52,15 +52,11 @@ package struct ClientSpan: Sendable {
         if let status { span.attributes["http.response.status_code"] = status }
         if resends > 0 { span.attributes["http.request.resend_count"] = resends }
         if let type { span.attributes["error.type"] = type }
-        if let failure { span.recordError(ObservedFailure(description: failure)) }
+        // A `URLError` contains its URL, which may hold secrets.
+        if let failure { span.recordError(UnderlyingError(failure)) }
         if failure != nil || type != nil { span.setStatus(SpanStatus(code: .error)) }
         span.end()
     }
-}
-
-/// A failure as a span records it, without a URL. A `URLError` contains its URL, which may hold secrets.
-private struct ObservedFailure: Error, CustomStringConvertible {
-    let description: String
 }
 
 private struct FieldInjector: Injector {

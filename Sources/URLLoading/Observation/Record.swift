@@ -34,34 +34,25 @@ struct Record {
     /// Makes the metrics. All their dates come from one reading of the wall clock, so they agree with each other.
     func metrics(redirects: Int) -> URLSessionTaskMetrics {
         let now = Instant.current()
-        let clock = WallClock(now)
+        let date = now.dates()
         let transactions = (earlier + (last.map { [$0] } ?? [])).map { facts in
             switch facts {
             case .exchange(let request, let report, let response):
-                URLSessionTaskTransactionMetrics(request, report, response, clock)
+                URLSessionTaskTransactionMetrics(request, report, response, date)
             case .stored(let request, let response, let length, let instant):
-                URLSessionTaskTransactionMetrics(request, stored: response, length, at: clock.date(instant))
+                URLSessionTaskTransactionMetrics(request, stored: response, length, at: date(instant))
             }
         }
-        let interval = DateInterval(start: clock.date(started), end: clock.date(now))
+        let interval = DateInterval(start: date(started), end: date(now))
         return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
     }
 }
 
-/// Converts the loop's instants to dates by one reading of the wall clock. So a task's dates agree with each other,
-/// even if the wall clock is set meanwhile.
-struct WallClock: Sendable {
-    private let wall: Date
-    private let instant: Instant
-
-    init(_ instant: Instant = .current()) {
-        self.instant = instant
-        wall = Date()
+extension Instant {
+    /// Returns what converts the loop's instants to dates by one reading of the wall clock, now. So a task's dates
+    /// agree with each other, even if the wall clock is set meanwhile.
+    func dates() -> (Instant) -> Date {
+        let wall = Date()
+        return { wall.addingTimeInterval(Double($0.nanoseconds(since: self)) / 1e9) }
     }
-
-    func date(_ other: Instant) -> Date {
-        wall.addingTimeInterval(Double(other.nanoseconds(since: instant)) / 1e9)
-    }
-
-    func date(_ other: Instant?) -> Date? { other.map { date($0) } }
 }

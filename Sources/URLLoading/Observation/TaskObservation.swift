@@ -11,15 +11,12 @@ final class TaskObservation: Sendable {
     /// an event or with the facts of the end.
     typealias Observer = (fields: [(name: String, value: String)], note: @Sendable (Line?, TaskEnd?) -> Void)
 
-    private struct State {
-        var observers: [Observer] = []
-        var fields: [(name: String, value: String)] = []
-        /// The events that came before the observers knew of the task; nil once they do.
-        var early: [(Line?, TaskEnd?)]? = []
-    }
-
     private let task: ObservedTask
-    private let state = Mutex(State())
+    /// What the observers of the task are, the fields that they add, and the events that came before the observers knew
+    /// of the task; nil once they do.
+    private let state = Mutex<
+        (observers: [Observer], fields: [(name: String, value: String)], early: [(Line?, TaskEnd?)]?)
+    >(([], [], []))
     private let begun = ContinuousClock.now
     private let exchanges = Mutex<(count: Int, last: (sent: UInt64, received: UInt64)?)>((0, nil))
 
@@ -31,7 +28,7 @@ final class TaskObservation: Sendable {
         guard let request, let url = request.url, let scheme = url.scheme?.lowercased(),
             scheme == "http" || scheme == "https"
         else { return nil }
-        task = ObservedTask(identifier: identifier, request: request, url: url)
+        task = (identifier, request, url)
     }
 
     /// The fields that the observers add to each request of the task.
@@ -89,11 +86,7 @@ final class TaskObservation: Sendable {
 typealias SessionObserver = @Sendable (ObservedTask) -> TaskObservation.Observer
 
 /// The facts of a task that begins.
-struct ObservedTask {
-    let identifier: Int
-    let request: URLRequest
-    let url: URL
-}
+typealias ObservedTask = (identifier: Int, request: URLRequest, url: URL)
 
 /// The facts of a task that has ended.
 struct TaskEnd: Sendable {

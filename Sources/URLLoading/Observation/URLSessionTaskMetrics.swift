@@ -129,16 +129,16 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     /// Always `unknown`.
     public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-    /// - Parameter clock: converts the loop's instants to dates.
-    init(_ request: URLRequest, _ report: ExchangeReport, _ response: URLResponse?, _ clock: WallClock) {
+    /// - Parameter date: converts the loop's instants to dates.
+    init(_ request: URLRequest, _ report: ExchangeReport, _ response: URLResponse?, _ date: (Instant) -> Date) {
         let timings = report.timings
         (self.request, self.response) = (request, response)
         networkProtocolName = "http/1.1"
-        fetchStartDate = clock.date(timings.start)
-        requestStartDate = clock.date(timings.requestStart)
-        requestEndDate = clock.date(timings.requestEnd)
-        responseStartDate = clock.date(timings.responseStart)
-        responseEndDate = clock.date(timings.responseEnd)
+        fetchStartDate = date(timings.start)
+        requestStartDate = timings.requestStart.map(date)
+        requestEndDate = timings.requestEnd.map(date)
+        responseStartDate = timings.responseStart.map(date)
+        responseEndDate = timings.responseEnd.map(date)
         countOfRequestHeaderBytesSent = Int64(clamping: report.headSent)
         countOfRequestBodyBytesSent = Int64(clamping: report.bytesSent) - countOfRequestHeaderBytesSent
         countOfRequestBodyBytesBeforeEncoding = Int64(clamping: report.contentSent)
@@ -147,7 +147,7 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
         countOfResponseBodyBytesAfterDecoding = Int64(clamping: report.contentDelivered)
         isReusedConnection = report.reusedConnection
         super.init()
-        if let connection = report.connection { add(connection, clock) }
+        if let connection = report.connection { add(connection, date) }
     }
 
     /// Makes the metrics of an answer from the cache.
@@ -158,7 +158,7 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
         countOfResponseBodyBytesAfterDecoding = Int64(count)
     }
 
-    private func add(_ connection: ConnectionRecord, _ clock: WallClock) {
+    private func add(_ connection: ConnectionRecord, _ date: (Instant) -> Date) {
         isProxyConnection = connection.proxy != nil
         (remoteAddress, remotePort) = Self.hostAndPort(of: connection.address)
         (localAddress, localPort) = connection.localAddress.map(Self.hostAndPort) ?? (nil, nil)
@@ -167,12 +167,12 @@ open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
             negotiatedTLSCipherSuite = tls_ciphersuite_t(ianaName: security.cipherSuite)
         }
         guard !isReusedConnection else { return }
-        domainLookupStartDate = clock.date(connection.timings.lookupStart)
-        domainLookupEndDate = clock.date(connection.timings.lookupEnd)
-        connectStartDate = clock.date(connection.timings.connectStart)
-        secureConnectionStartDate = clock.date(connection.handshake.start)
-        secureConnectionEndDate = clock.date(connection.handshake.end)
-        connectEndDate = secureConnectionEndDate ?? clock.date(connection.timings.connectEnd)
+        domainLookupStartDate = connection.timings.lookupStart.map(date)
+        domainLookupEndDate = connection.timings.lookupEnd.map(date)
+        connectStartDate = date(connection.timings.connectStart)
+        secureConnectionStartDate = connection.handshake.start.map(date)
+        secureConnectionEndDate = connection.handshake.end.map(date)
+        connectEndDate = secureConnectionEndDate ?? date(connection.timings.connectEnd)
     }
 
     private static func hostAndPort(of address: SocketAddress) -> (String?, String?) {

@@ -9,12 +9,12 @@ extension URLSession {
 
 /// The value of Accept-Language (RFC 9110 §12.5.4): the user's languages, the preferred one first, for sessions and
 /// managers. Foundation's `Locale.preferredLanguages` is `en-001` in the C locale, which no server knows.
-package enum AcceptLanguage {
-    package static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
+extension URLRequest {
+    package static let acceptLanguage = acceptLanguage(for: languages(in: ProcessInfo.processInfo.environment))
 
     /// At most six languages, each with a weight a tenth lower than the one before. Weights below one half serve no
     /// purpose.
-    package static func value(for languages: [String]) -> String {
+    package static func acceptLanguage(for languages: [String]) -> String {
         languages.prefix(6).enumerated().map { index, language in
             index == 0 ? "\(language);q=1" : "\(language);q=0.\(10 - index)"
         }.joined(separator: ", ")
@@ -36,12 +36,8 @@ package enum AcceptLanguage {
         guard name != "C", name != "POSIX" else { return nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         let areSubtags = parts.allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { isLetterOrDigit($0) }
+            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(HeaderNames.isLetterOrDigit)
         }
         return areSubtags ? parts.joined(separator: "-") : nil
-    }
-
-    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
-        (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10
     }
 }

@@ -15,23 +15,19 @@ enum UploadContent {
     case body(Content)
 
     /// - Throws: an error that says what is wrong with the file.
-    init(_ content: ContentSource, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
+    init(_ content: ContentSource, _ request: URLRequest) throws(URLError) {
         switch content {
         case .request:
             switch request.values.body {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
-            case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
+            case .stream(let stream): self = .stream(StreamContent(stream, request))
             case .content(let content): self = .body(content)
             }
         case .data(let data): self = .data(data)
         case .file(let url): self = .body(.file(try UploadContent.file(url)))
         case .stream:
-            guard let stream = stream ?? request.httpBodyStream else {
-                self = .none
-                return
-            }
-            self = .stream(StreamContent(stream, request))
+            self = request.httpBodyStream.map { .stream(StreamContent($0, request)) } ?? .none
         case .content(let content): self = .body(content)
         }
     }
@@ -54,10 +50,6 @@ enum UploadContent {
             case .unreadable, .outOfRange: throw ErrorTranslation.urlError(.cannotOpenFile, url, error)
             }
         }
-    }
-
-    var isEmpty: Bool {
-        if case .none = self { true } else { false }
     }
 
     /// The octets in memory; nil for content that is read while it is sent.
@@ -144,33 +136,26 @@ extension URLRequest {
 /// A stream of the program, which can be read once.
 package final class OneStream: @unchecked Sendable {
     // `@unchecked`: the owner hands the stream over, and only the thread that takes it from the lock uses it.
-    private let stream: Mutex<Unchecked?>
+    private let held: Mutex<HandedStream>
 
-    private struct Unchecked: @unchecked Sendable {
-        let stream: InputStream
-    }
+    package init(_ stream: InputStream) { held = Mutex(HandedStream(stream: stream)) }
 
-    package init(_ stream: InputStream) {
-        let held = Unchecked(stream: stream)
-        self.stream = Mutex(held)
-    }
-
-    var isUnread: Bool { stream.withLock { $0 != nil } }
+    var isUnread: Bool { unread != nil }
 
     /// Whether the stream was opened, here or elsewhere.
-    var isOpen: Bool { stream.withLock { $0?.stream.streamStatus != .notOpen } }
+    var isOpen: Bool { held.withLock { $0.stream?.streamStatus != .notOpen } }
 
     /// The stream; nil once it has a reader.
-    var unread: InputStream? { stream.withLock { $0 }?.stream }
+    var unread: InputStream? { held.withLock { $0 }.stream }
 
     /// - Throws: ``ContentUsedUp`` for a second reader, or the stream's error if it does not open.
     package func open() throws -> any BlockingReader {
-        let taken = stream.withLock { stream -> Unchecked? in
-            defer { stream = nil }
-            return stream
+        let taken = held.withLock { held in
+            defer { held = HandedStream(stream: nil) }
+            return held
         }
-        guard let taken else { throw ContentUsedUp() }
-        return try OneStream.reader(of: taken.stream)
+        guard let stream = taken.stream else { throw ContentUsedUp() }
+        return try OneStream.reader(of: stream)
     }
 
     /// Opens a stream. One that the program has opened is read on from where it stands.

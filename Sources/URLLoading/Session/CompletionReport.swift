@@ -32,30 +32,28 @@ struct CompletionReport: Sendable {
     ///   - batch: the loop's batch, for a caller that may be resumed together with others. Loop thread only.
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together batch: BatchedResumption? = nil) {
         guard let spec = task.spec, let receiver = spec.takeReceiver() else { return release() }
+        func later(_ tell: @escaping @Sendable (CompletionReport) -> Void) {
+            callbacks().add(on: session.delegateQueue) { decide(tell) }
+        }
         switch receiver {
-        case .delegate: callbacks().add(on: session.delegateQueue) { decide { $0.tellDelegate() } }
+        case .delegate: later { $0.tellDelegate() }
         case .data(let handler):
-            callbacks().add(on: session.delegateQueue) {
-                decide { ending in
-                    ending.mark()
-                    handler(ending.failure == nil ? ending.data : nil, ending.heardResponse, ending.failure)
-                    ending.release()
-                }
+            later { ending in
+                ending.mark()
+                handler(ending.failure == nil ? ending.data : nil, ending.heardResponse, ending.failure)
+                ending.release()
             }
         case .download(let handler):
-            callbacks().add(on: session.delegateQueue) {
-                decide { ending in
-                    ending.mark()
-                    handler(ending.file?.url, ending.heardResponse, ending.failure)
-                    ending.release()
-                }
+            later { ending in
+                ending.mark()
+                handler(ending.file?.url, ending.heardResponse, ending.failure)
+                ending.release()
             }
         case .awaitedData, .awaitedFile, .bytes:
             // A caller that waits is resumed after its delegate has got everything, the metrics too.
             guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
-            callbacks().add(on: session.delegateQueue) { decide { $0.tellWaiter(spec) } }
-        case .report(let report) where isOrdered:
-            callbacks().add(on: session.delegateQueue) { decide { $0.tell(report) } }
+            later { $0.tellWaiter(spec) }
+        case .report(let report) where isOrdered: later { $0.tell(report) }
         case .report(let report): decide { $0.tell(report, batch) }
         }
     }
@@ -136,7 +134,7 @@ struct CompletionReport: Sendable {
 
     private func tellDelegate() {
         let listener = session.listener(of: task)
-        let hearing = offer(to: listener)
+        let isHeard = offer(to: listener)
         // The task's properties show the end before it is reported.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(urlError)
@@ -149,38 +147,29 @@ struct CompletionReport: Sendable {
         let heardEnds = hearsEnds(listener)
         listener?.tell(.ended(failure), of: task, session)
         guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
-        release(wasHeard: hearing == .heard)
-        guard hearing == .unheard, let listener else { return }
+        release(wasHeard: isHeard == true)
+        guard isHeard == nil, let listener else { return }
         // A hook that was set meanwhile has looked for unhandled ends before this one was recorded.
         if listens(listener) || !heardEnds && hearsEnds(listener) { session.tellUnheard() }
     }
 
-    /// Whether a delegate has handled an end. A background session keeps an end that was not handled, and reports it
-    /// again.
-    private enum Hearing {
-        case heard
-        /// No delegate listens yet.
-        case unheard
-        /// The file could not be moved to its place.
-        case stranded
-    }
-
     /// Gives a finished download to the delegate. A background session removes the file when the delegate has returned,
     /// and keeps one that no delegate takes.
-    private func offer(to listener: TaskListener?) -> Hearing {
-        guard session.keeper != nil else {
-            tellFile(to: listener)
-            return .heard
+    ///
+    /// - Returns: whether the delegate has handled the end: false if the file could not be moved to its place, nil if
+    ///   no delegate listens yet. A background session keeps such an end, and reports it again.
+    private func offer(to listener: TaskListener?) -> Bool? {
+        if session.keeper != nil {
+            guard let listener, listens(listener) else { return nil }
+            if let observer = taker(listener)?.observer {
+                guard let file, let download = task as? URLSessionDownloadTask else { return true }
+                guard observer.keep(file.url, of: download, session) else { return false }
+                file.remove()
+                return true
+            }
         }
-        guard let listener, listens(listener) else { return .unheard }
-        guard let observer = taker(listener)?.observer else {
-            tellFile(to: listener)
-            return .heard
-        }
-        guard let file, let download = task as? URLSessionDownloadTask else { return .heard }
-        guard observer.keep(file.url, of: download, session) else { return .stranded }
-        file.remove()
-        return .heard
+        tellFile(to: listener)
+        return true
     }
 
     private func tellFile(to listener: TaskListener?) {

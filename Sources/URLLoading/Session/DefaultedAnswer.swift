@@ -5,7 +5,7 @@ internal import Synchronization
 /// documented for both.
 package final class DefaultedAnswer: Sendable {
     @TaskLocal package static var current: DefaultedAnswer?
-    /// The mark that ``DelegateForms`` sets when the delegate that was asked instead has released its handler.
+    /// The mark that is set when the delegate that was asked instead has released its handler.
     @TaskLocal static var ofOther: DefaultedAnswer?
 
     private let mark = Atomic(false)
@@ -34,10 +34,10 @@ package final class DefaultedAnswer: Sendable {
 }
 
 /// The two forms of a delegate's method: with a handler, and asynchronous. The default of each form calls the other.
-enum DelegateForms {
+extension DefaultedAnswer {
     /// Calls the asynchronous form for the one with a handler. If that has asked another delegate, and that delegate
     /// released its handler, this releases `handler` too.
-    static func answer<Value: Sendable>(
+    static func give<Value: Sendable>(
         _ handler: @escaping @Sendable (Value) -> Void,
         by form: @escaping @Sendable () async -> Value
     ) {

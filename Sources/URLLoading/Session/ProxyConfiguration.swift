@@ -1,7 +1,7 @@
 internal import Foundation
-internal import Synchronization
 internal import UncurlClient
 internal import UncurlEngine
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// A proxy of ``URLSessionConfiguration/proxyConfigurations``, with the names of Apple's Network framework, which does
@@ -44,7 +44,8 @@ public struct ProxyConfiguration: Sendable {
     public var excludedDomains: [String] = []
     private let kind: Proxy.Kind
     private let endpoint: Endpoint
-    private let credentials = SharedCredentials()
+    /// Copies share them, so that they can be set on a constant, as with Apple's type.
+    private let credentials = Monitor<Credentials?>(nil)
 
     /// Makes a configuration of an HTTP/1.1 proxy that is asked for a tunnel (CONNECT) to every server, as on Apple's
     /// platforms. This includes http URLs, whose requests a proxy of
@@ -67,7 +68,7 @@ public struct ProxyConfiguration: Sendable {
     /// Sets the user name and the password for the proxy alone; no server gets them. Sessions that were made before
     /// keep what they had.
     public func applyCredential(username: String, password: String) {
-        credentials.values.withLock { $0 = Credentials(user: username, password: password) }
+        credentials.withLock { $0 = Credentials(user: username, password: password) }
     }
 
     /// The proxy for the engine.
@@ -83,7 +84,7 @@ public struct ProxyConfiguration: Sendable {
             kind,
             host: host,
             port: endpoint.port,
-            credentials: credentials.values.withLock { $0 },
+            credentials: credentials.withLock { $0 },
             tunnelsAll: true
         )
     }
@@ -92,11 +93,6 @@ public struct ProxyConfiguration: Sendable {
 extension ProxyConfiguration: CustomDebugStringConvertible {
     /// The proxy as a URL, without its credentials.
     public var debugDescription: String { "\(kind.rawValue)://\(endpoint.host):\(endpoint.port)" }
-}
-
-/// A class, so that credentials can be set on a constant, as with Apple's type.
-private final class SharedCredentials: Sendable {
-    let values = Mutex<Credentials?>(nil)
 }
 
 // The keys of ``URLSessionConfiguration/connectionProxyDictionary`` under their names on Apple's platforms.

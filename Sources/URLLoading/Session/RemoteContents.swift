@@ -10,19 +10,19 @@ extension Data {
     /// `fileReadNoSuchFile` for 404.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
-        self = try RemoteContents.load(url).data
+        self = try URLSession.contents(of: url).data
     }
 }
 
 /// Loads that block their thread, for Foundation's initialisers that take any URL.
-package enum RemoteContents {
-    private static let session = URLSession(configuration: .default)
+extension URLSession {
+    private static let ofContents = URLSession(configuration: .default)
 
     /// - Returns: the content, and the encoding that its media type names.
-    package static func load(_ url: URL) throws -> (data: Data, encoding: String?) {
+    package static func contents(of url: URL) throws -> (data: Data, encoding: String?) {
         let result = Mutex<Result<(data: Data, encoding: String?), any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
-        let task = session.dataTask(with: url) { data, response, error in
+        let task = ofContents.dataTask(with: url) { data, response, error in
             result.withLock { $0 = outcome(url, data, response, error) }
             done.signal()
         }

@@ -185,14 +185,11 @@ open class URLSession: NSObject, @unchecked Sendable {
             return (state.whenIdle, state.isOver)
         }
         for call in calls { call() }
-        if keeper != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
+        if keeper != nil, isCaughtUp || current.isEmpty, let delegate {
+            // A background session has reported everything that it has at the moment.
+            delegateQueue.addLasting { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
+        }
         if isEnd { becomeInvalid() }
-    }
-
-    /// Tells the delegate that a background session has reported everything that it has at the moment.
-    private func tellFinishedEvents() {
-        guard let delegate else { return }
-        delegateQueue.addLasting { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
     }
 
     /// Gets the tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made.
@@ -331,7 +328,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Makes a WebSocket task that offers these subprotocols, the preferred one first. The task fails with
     /// `URLError.badURL` if one is not a token, or is offered twice (RFC 6455 §4.1).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
-        let (request, refusal) = SubprotocolOffer.request(to: url, offering: protocols)
+        let (request, refusal) = URLRequest.webSocket(to: url, offering: protocols)
         let task = webSocketTask(with: request)
         if let refusal { task.snapshot.withLock { $0.refusal = refusal } }
         return task

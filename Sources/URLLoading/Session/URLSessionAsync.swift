@@ -94,14 +94,9 @@ extension URLSession {
         let channel = ByteChannel()
         let task = add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .bytes(channel))) }
         task.delegate = delegate
-        let bytes = AsyncBytes(task, channel)
+        let reader = AsyncBytes.Reader(task, channel)
         task.resume()
-        let response = try await withTaskCancellationHandler {
-            try await channel.head()
-        } onCancel: {
-            task.cancel()
-        }
-        return (bytes, response)
+        return (AsyncBytes(reader), try await reader.head())
     }
 
     /// Loads a URL, as `bytes(for:delegate:)`.

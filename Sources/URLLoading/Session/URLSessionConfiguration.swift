@@ -155,7 +155,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Of no effect: requests are never pipelined, because too many servers and proxies answer out of order.
     @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
-    open var httpShouldUsePipelining: Bool = false
+    open var httpShouldUsePipelining: Bool {
+        get { deprecated.usesPipelining }
+        set { deprecated.usesPipelining = newValue }
+    }
+
+    /// The values of deprecated properties, of whose use the compiler does not warn here.
+    private var deprecated = (usesPipelining: false, usesExtendedIdleMode: false)
 
     /// Whether requests carry the cookies of ``httpCookieStorage``.
     open var httpShouldSetCookies = true
@@ -225,7 +231,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// There are no background connections to keep here: of no effect.
     @available(*, deprecated, message: "Not supported")
-    open var shouldUseExtendedBackgroundIdleMode: Bool = false
+    open var shouldUseExtendedBackgroundIdleMode: Bool {
+        get { deprecated.usesExtendedIdleMode }
+        set { deprecated.usesExtendedIdleMode = newValue }
+    }
 
     /// Whether the cache serves an answer without a stated lifetime for a tenth of the time since its `Last-Modified`,
     /// a week at most, before the server is asked again (RFC 9111 §4.2.2). If false, the server is asked each time,
@@ -286,44 +295,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Returns a copy, which can be changed without changing this one.
     open func copy(with zone: NSZone?) -> Any {
         let copy = URLSessionConfiguration(identifier: identifier)
-        copy.isBackground = isBackground
-        copy.stateDirectory = stateDirectory
-        copy.requestCachePolicy = requestCachePolicy
-        copy.timeoutIntervalForRequest = timeoutIntervalForRequest
-        copy.timeoutIntervalForResource = timeoutIntervalForResource
-        copy.networkServiceType = networkServiceType
-        copy.allowsCellularAccess = allowsCellularAccess
-        copy.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
-        copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
-        copy.waitsForConnectivity = waitsForConnectivity
-        copy.isDiscretionary = isDiscretionary
-        copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
-        copy.sharedContainerIdentifier = sharedContainerIdentifier
-        copy.multipathServiceType = multipathServiceType
-        copy.usesClassicLoadingMode = usesClassicLoadingMode
-        copy.enablesEarlyData = enablesEarlyData
-        copy.connectionProxyDictionary = connectionProxyDictionary
-        copy.proxyConfigurations = proxyConfigurations
-        copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
-        copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
-        copy.tlsAllowsLegacyAlgorithms = tlsAllowsLegacyAlgorithms
-        copy.acceptsLegacyResponses = acceptsLegacyResponses
-        copy.resumableUploads = resumableUploads
-        copy.httpShouldSetCookies = httpShouldSetCookies
-        copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
-        copy.httpAdditionalHeaders = httpAdditionalHeaders
-        copy.secretHeaderFields = secretHeaderFields
-        copy.maximumDataLength = maximumDataLength
-        copy.responseLimits = responseLimits
-        copy.maximumHeldHeadLength = maximumHeldHeadLength
-        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
-        copy.httpCookieStorage = httpCookieStorage
-        copy.namesCookieStorage = namesCookieStorage
-        copy.urlCredentialStorage = urlCredentialStorage
-        copy.urlCache = urlCache
-        copy.usesHeuristicFreshness = usesHeuristicFreshness
-        copy.protocolClasses = protocolClasses
-        copy.protocolContext = protocolContext
+        copy.take(\.isBackground, \.stateDirectory, \.requestCachePolicy, \.timeoutIntervalForRequest, from: self)
+        copy.take(\.timeoutIntervalForResource, \.networkServiceType, \.allowsCellularAccess, from: self)
+        copy.take(\.allowsExpensiveNetworkAccess, \.allowsConstrainedNetworkAccess, \.waitsForConnectivity, from: self)
+        copy.take(\.isDiscretionary, \.sessionSendsLaunchEvents, \.sharedContainerIdentifier, from: self)
+        copy.take(\.multipathServiceType, \.usesClassicLoadingMode, \.enablesEarlyData, from: self)
+        copy.take(\.connectionProxyDictionary, \.proxyConfigurations, \.tlsMinimumSupportedProtocolVersion, from: self)
+        copy.take(\.tlsMaximumSupportedProtocolVersion, \.tlsAllowsLegacyAlgorithms, from: self)
+        copy.take(\.acceptsLegacyResponses, \.resumableUploads, \.httpShouldSetCookies, from: self)
+        copy.take(\.httpCookieAcceptPolicy, \.httpAdditionalHeaders, \.secretHeaderFields, from: self)
+        copy.take(\.maximumDataLength, \.responseLimits, \.maximumHeldHeadLength, from: self)
+        copy.take(\.httpMaximumConnectionsPerHost, \.httpCookieStorage, \.namesCookieStorage, from: self)
+        copy.take(\.urlCredentialStorage, \.urlCache, \.usesHeuristicFreshness, \.protocolClasses, from: self)
+        copy.take(\.protocolContext, from: self)
         #if SwiftLog
         copy.logger = logger
         #endif
@@ -334,8 +318,18 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.tracer = tracer
         #endif
         copy.observesQueries = observesQueries
-        (self as any HasDeprecated).copyDeprecated(to: copy)
+        copy.deprecated = deprecated
         return copy
+    }
+
+    private func take<each Value>(
+        _ properties: repeat ReferenceWritableKeyPath<URLSessionConfiguration, each Value>,
+        from other: URLSessionConfiguration
+    ) {
+        func take<One>(_ property: ReferenceWritableKeyPath<URLSessionConfiguration, One>) {
+            self[keyPath: property] = other[keyPath: property]
+        }
+        repeat take(each properties)
     }
 }
 
@@ -356,10 +350,10 @@ extension URLSessionConfiguration {
     var observers: [SessionObserver] {
         var all: [SessionObserver] = []
         #if SwiftLog
-        if let logger { all.append(TaskLog.observer(logger, showsQueries: observesQueries)) }
+        if let logger { all.append(logger.observer(showsQueries: observesQueries)) }
         #endif
         #if SwiftMetrics
-        if let metricsFactory { all.append(TaskMeter.observer(metricsFactory)) }
+        if let metricsFactory { all.append(TaskEnd.meter(metricsFactory)) }
         #endif
         #if SwiftDistributedTracing
         if let tracer { all.append(ClientSpan.observer(tracer, showsQueries: observesQueries)) }
@@ -387,18 +381,5 @@ extension URLSessionConfiguration {
         case interactive = 2
         /// All networks are used at once.
         case aggregate = 3
-    }
-}
-
-/// Copies the deprecated properties. The protocol keeps the compiler from warning about their use.
-private protocol HasDeprecated {
-    func copyDeprecated(to copy: URLSessionConfiguration)
-}
-
-extension URLSessionConfiguration: HasDeprecated {
-    @available(*, deprecated)
-    fileprivate func copyDeprecated(to copy: URLSessionConfiguration) {
-        copy.httpShouldUsePipelining = httpShouldUsePipelining
-        copy.shouldUseExtendedBackgroundIdleMode = shouldUseExtendedBackgroundIdleMode
     }
 }

@@ -62,13 +62,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
         _ reply: TaskReply<(Data?, Bool)>
     ) -> StreamReading {
         let minimum = max(1, least)
-        return StreamReading(
-            number: number,
-            minimum: minimum,
-            maximum: max(minimum, most),
-            timeout: timeout,
-            reply: reply
-        )
+        return (number, minimum, max(minimum, most), timeout, reply)
     }
 
     /// Writes bytes.

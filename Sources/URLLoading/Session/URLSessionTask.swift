@@ -76,9 +76,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// The context in its session's configuration; nil once the task has ended.
-    package var protocolContext: (any Sendable)? {
-        snapshot.withLock { $0.session }?.ownConfiguration.protocolContext
-    }
+    package var protocolContext: (any Sendable)? { session?.ownConfiguration.protocolContext }
 
     /// The head of the answer, once there is one.
     open internal(set) var response: URLResponse? {
@@ -121,20 +119,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// A label of the program's own, shown in ``description``.
     open var taskDescription: String? {
         get { snapshot.withLock { $0.taskDescription } }
-        set {
-            snapshot.withLock { $0.taskDescription = newValue }
-            noteSettings()
-        }
+        set { change { $0.taskDescription = newValue } }
     }
 
     /// The priority, from 0 to 1. Among the tasks of a session that wait for a connection to the same host, those with
     /// a higher priority come first. The value at the time the task begins to wait counts.
     open var priority: Float {
         get { snapshot.withLock { $0.priority } }
-        set {
-            snapshot.withLock { $0.priority = URLSessionTask.priority(newValue) }
-            noteSettings()
-        }
+        set { change { $0.priority = URLSessionTask.priority(newValue) } }
     }
 
     /// Limits a priority to 0 to 1. NaN gives the default.
@@ -150,10 +142,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     var beginDate: Date? {
         get { snapshot.withLock { $0.beginDate } }
-        set {
-            snapshot.withLock { $0.beginDate = newValue }
-            noteSettings()
-        }
+        set { change { $0.beginDate = newValue } }
     }
 
     /// Whether the delegate gets content as it comes. If false, it gets the whole content at once: until then the
@@ -164,54 +153,39 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
-    /// Records the settings: a background session's task has them in its next process too.
-    private func noteSettings() { snapshot.withLock { $0.session }?.keeper?.noteSettings(of: self) }
+    /// Changes a setting, which a background session's task has in its next process too.
+    private func change(_ body: (inout Snapshot) -> Void) {
+        snapshot.withLock { body(&$0) }
+        session?.keeper?.noteSettings(of: self)
+    }
 
     // MARK: Counts, in bytes
 
     /// The program's guess, in bytes, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { snapshot.withLock { $0.expectsToSend } }
-        set {
-            snapshot.withLock { $0.expectsToSend = newValue }
-            noteSettings()
-        }
+        set { change { $0.expectsToSend = newValue } }
     }
 
     /// The program's guess, in bytes, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.expectsToReceive } }
-        set {
-            snapshot.withLock { $0.expectsToReceive = newValue }
-            noteSettings()
-        }
+        set { change { $0.expectsToReceive = newValue } }
     }
 
     /// The decoded content of the answer that has come so far, in bytes.
-    open internal(set) var countOfBytesReceived: Int64 {
-        get { snapshot.withLock { $0.counts.received } }
-        set { snapshot.withLock { $0.counts.received = newValue } }
-    }
+    open var countOfBytesReceived: Int64 { snapshot.withLock { $0.counts.received } }
 
     /// The content of the request that the kernel has taken so far, in bytes.
-    open internal(set) var countOfBytesSent: Int64 {
-        get { snapshot.withLock { $0.counts.sent } }
-        set { snapshot.withLock { $0.counts.sent = newValue } }
-    }
+    open var countOfBytesSent: Int64 { snapshot.withLock { $0.counts.sent } }
 
     /// The length of the request's content, in bytes; 0 for none, -1 (`NSURLSessionTransferSizeUnknown`) where it is
     /// not known.
-    open internal(set) var countOfBytesExpectedToSend: Int64 {
-        get { snapshot.withLock { $0.counts.expectedToSend } }
-        set { snapshot.withLock { $0.counts.expectedToSend = newValue } }
-    }
+    open var countOfBytesExpectedToSend: Int64 { snapshot.withLock { $0.counts.expectedToSend } }
 
     /// The length of the answer's content, in bytes; 0 before there is an answer, -1
     /// (`NSURLSessionTransferSizeUnknown`) where it is not known.
-    open internal(set) var countOfBytesExpectedToReceive: Int64 {
-        get { snapshot.withLock { $0.counts.expectedToReceive } }
-        set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
-    }
+    open var countOfBytesExpectedToReceive: Int64 { snapshot.withLock { $0.counts.expectedToReceive } }
 
     /// The task's progress; its units are the bytes of both directions. When the task succeeds, the progress finishes:
     /// its total becomes the number of bytes transferred, or 1 if there were none. Cancelling or pausing the progress
@@ -313,7 +287,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             ($0.identifier, $0.taskDescription, $0.currentRequest, $0.state)
         }
         let note = description.map { " “\($0)”" } ?? ""
-        let url = request?.url.map { " \(URLText.redacted($0))" } ?? ""
+        let url = request?.url.map { " \($0.redacted)" } ?? ""
         return "<\(type(of: self)) \(identifier)\(note) \(state)\(url)>"
     }
 }
@@ -379,14 +353,10 @@ extension URLSessionTask {
     /// - Parameter completionHandler: called on the delegate queue, before the end is reported; called at once with nil
     ///   for a task that has ended.
     func cancelProducingResumeData(_ completionHandler: @escaping (Data?) -> Void) {
-        let handler = HandedHandler(call: completionHandler)
         guard let session, state == .running || state == .suspended else { return completionHandler(nil) }
-        let hand: @Sendable (Data?) -> Void = { handler.call($0) }
+        // It is called only on the delegate queue.
+        nonisolated(unsafe) let handler = completionHandler
+        let hand: @Sendable (Data?) -> Void = { unsafe handler($0) }
         if !cancel(.producingResumeData(hand)) { session.delegateQueue.addLasting { hand(nil) } }
     }
-}
-
-/// A handler that is passed to the delegate queue, and called only there.
-private struct HandedHandler: @unchecked Sendable {
-    let call: (Data?) -> Void
 }

@@ -137,7 +137,7 @@ extension URLSessionTaskDelegate {
         willBeginDelayedRequest request: URLRequest,
         completionHandler: @Sendable @escaping (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        DelegateForms.answer {
+        DefaultedAnswer.give {
             completionHandler($0.0, $0.1)
         } by: {
             await self.urlSession(session, task: task, willBeginDelayedRequest: request)
@@ -163,7 +163,7 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @Sendable @escaping (URLRequest?) -> Void
     ) {
-        DelegateForms.answer(completionHandler) {
+        DefaultedAnswer.give(completionHandler) {
             await self.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
         }
     }
@@ -183,7 +183,7 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @Sendable @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        DelegateForms.answer {
+        DefaultedAnswer.give {
             completionHandler($0.0, $0.1)
         } by: {
             await DefaultedAnswer.$ofHandler.withValue(ObjectIdentifier(self)) {
@@ -211,7 +211,7 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
     ) {
-        DelegateForms.answer {
+        DefaultedAnswer.give {
             completionHandler($0.stream)
         } by: {
             HandedStream(stream: await self.urlSession(session, needNewBodyStreamForTask: task))
@@ -229,7 +229,7 @@ extension URLSessionTaskDelegate {
         needNewBodyStreamFrom offset: Int64,
         completionHandler: @Sendable @escaping (InputStream?) -> Void
     ) {
-        DelegateForms.answer {
+        DefaultedAnswer.give {
             completionHandler($0.stream)
         } by: {
             HandedStream(stream: await self.urlSession(session, needNewBodyStreamForTask: task, from: offset))
@@ -329,7 +329,7 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @Sendable @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        DelegateForms.answer(completionHandler) {
+        DefaultedAnswer.give(completionHandler) {
             await self.urlSession(session, dataTask: dataTask, didReceive: response)
         }
     }
@@ -364,7 +364,7 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
     ) {
-        DelegateForms.answer(completionHandler) {
+        DefaultedAnswer.give(completionHandler) {
             await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
         }
     }

@@ -170,29 +170,18 @@ extension Result {
     }
 }
 
-/// The subprotocols that a WebSocket offers (RFC 6455 §1.9).
-enum SubprotocolOffer {
-    static let field = "Sec-WebSocket-Protocol"
-
-    /// - Throws: `URLError.badURL` if a name is not a token, or is offered twice (§4.1).
-    static func handshake(offering names: [String], _ url: URL?) throws(URLError) -> ClientHandshake {
-        do throws(HandshakeError) {
-            return try ClientHandshake(protocols: names)
-        } catch {
-            throw ErrorTranslation.urlError(.badURL, url, error)
-        }
-    }
-
-    /// Returns the request that offers these subprotocols, and the error if they cannot be offered.
-    static func request(to url: URL, offering protocols: [String]) -> (URLRequest, URLError?) {
+extension URLRequest {
+    /// Makes the request of a WebSocket that offers these subprotocols (RFC 6455 §1.9), and the error if a name is not
+    /// a token, or is offered twice (§4.1).
+    static func webSocket(to url: URL, offering protocols: [String]) -> (URLRequest, URLError?) {
         var request = URLRequest(url: url)
         guard !protocols.isEmpty else { return (request, nil) }
-        do throws(URLError) {
-            _ = try handshake(offering: protocols, url)
-            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: field)
+        do throws(HandshakeError) {
+            _ = try ClientHandshake(protocols: protocols)
+            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
             return (request, nil)
         } catch {
-            return (request, error)
+            return (request, ErrorTranslation.urlError(.badURL, url, error))
         }
     }
 }

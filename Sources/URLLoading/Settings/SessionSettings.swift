@@ -19,12 +19,12 @@ final class SessionSettings: Sendable {
     /// In bytes: the most of one answer that is kept in memory.
     let maximumDataLength: Int
     /// The storage of cookies, if its class is the program's.
-    let cookieSubclass: CookieStorageSubclass?
+    let cookieSubclass: StorageSubclass<HTTPCookieStorage>?
     let cookiePolicy: HTTPCookie.AcceptPolicy
     /// The storage, if its class is URLLoading's own.
     let credentials: URLCredentialStorage?
     /// The storage, if its class is the program's.
-    let credentialSubclass: CredentialStorageSubclass?
+    let credentialSubclass: StorageSubclass<URLCredentialStorage>?
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
     /// The version of resumable uploads that upload tasks offer; nil for none.
@@ -36,9 +36,9 @@ final class SessionSettings: Sendable {
         resourceTimeout = configuration.timeoutIntervalForResource
         maximumDataLength = configuration.maximumDataLength ?? .max
         let cookies = configuration.httpCookieStorage
-        cookieSubclass = CookieStorageSubclass(cookies)
+        cookieSubclass = StorageSubclass(cookies)
         cookiePolicy = configuration.httpCookieAcceptPolicy
-        credentialSubclass = CredentialStorageSubclass(configuration.urlCredentialStorage)
+        credentialSubclass = StorageSubclass(configuration.urlCredentialStorage)
         credentials = credentialSubclass == nil ? configuration.urlCredentialStorage : nil
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
@@ -47,8 +47,8 @@ final class SessionSettings: Sendable {
         client = ClientSettings(
             fields: SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:]),
             defaults: [
-                ("Accept", "*/*"), ("User-Agent", ProcessFacts.userAgent),
-                ("Accept-Language", AcceptLanguage.ofThisUser),
+                ("Accept", "*/*"), ("User-Agent", SessionSettings.userAgent),
+                ("Accept-Language", URLRequest.acceptLanguage),
             ],
             rules: configuration.answerRules(SecretFields(configuration.secretHeaderFields)),
             // The storage is held weakly by its observer, so a reference to it is slow: each request asks its store.
@@ -60,6 +60,14 @@ final class SessionSettings: Sendable {
             engine: SessionSettings.engine(configuration)
         )
     }
+
+    /// The value of the User-Agent field, with the program's name (RFC 9110 §10.1.5: a token).
+    private static let userAgent: String = {
+        let name = ProcessInfo.processInfo.processName.filter { letter in
+            letter.isASCII && (letter.isLetter || letter.isNumber || "-._~+!".contains(letter))
+        }
+        return (name.isEmpty ? "URLLoading" : name) + " (unknown version) uncurl/1.0"
+    }()
 
     private static func engine(_ configuration: URLSessionConfiguration) -> EngineConfiguration {
         var engine = EngineConfiguration()
@@ -106,18 +114,23 @@ final class SessionCookies: CookieStoring {
     }
 }
 
-/// A session's cookie storage of a class that the program declares. The session calls the methods that such a class may
+/// A session's storage of a class that the program declares. The session calls the methods that such a class may
 /// override, one call after the other on a queue of its own: not on a loop, which they might block.
-struct CookieStorageSubclass: Sendable {
-    private let storage: HTTPCookieStorage
-    private let queue = DispatchQueue(label: "URLLoading.HTTPCookieStorage")
+struct StorageSubclass<Storage: NSObject & Sendable>: Sendable {
+    private let storage: Storage
+    private let queue = DispatchQueue(label: "URLLoading.\(Storage.self)")
 
-    /// - Returns: nil without a storage, and for one of `HTTPCookieStorage` itself.
-    init?(_ storage: HTTPCookieStorage?) {
-        guard let storage, type(of: storage) != HTTPCookieStorage.self else { return nil }
+    /// - Returns: nil without a storage, and for one of this module's own class.
+    init?(_ storage: Storage?) {
+        guard let storage, type(of: storage) != Storage.self else { return nil }
         self.storage = storage
     }
 
+    /// Runs `call` when what is on its way to the storage has arrived there.
+    func whenKept(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+}
+
+extension StorageSubclass<HTTPCookieStorage> {
     /// Gets the cookies for the task's current request. `done` is released without a call if the storage does so with
     /// its handler.
     func get(for task: URLSessionTask, _ done: @escaping @Sendable ([HTTPCookie]) -> Void) {
@@ -133,18 +146,7 @@ struct CookieStorageSubclass: Sendable {
     }
 }
 
-/// A session's credential storage of a class that the program declares. The session calls the methods that such a class
-/// may override, one call after the other on a queue of its own: not on a loop, which they might block.
-struct CredentialStorageSubclass: Sendable {
-    private let storage: URLCredentialStorage
-    private let queue = DispatchQueue(label: "URLLoading.URLCredentialStorage")
-
-    /// - Returns: nil without a storage, and for one of `URLCredentialStorage` itself.
-    init?(_ storage: URLCredentialStorage?) {
-        guard let storage, type(of: storage) != URLCredentialStorage.self else { return nil }
-        self.storage = storage
-    }
-
+extension StorageSubclass<URLCredentialStorage> {
     /// Gets the default credential of a space by which the task is challenged.
     func getDefault(
         for space: URLProtectionSpace,
@@ -158,9 +160,6 @@ struct CredentialStorageSubclass: Sendable {
     func set(_ credential: URLCredential, for space: URLProtectionSpace, _ task: URLSessionTask) {
         queue.async { storage.set(credential, for: space, task: task) }
     }
-
-    /// Runs `call` when the credentials that are on their way to the storage have arrived there.
-    func whenKept(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 }
 
 extension ClientSecurity {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// A stored response as a file: a ``StoreRecord`` that begins with the time.
@@ -8,7 +9,7 @@ struct CacheFile: Kept {
     let key: CacheKey
     let entry: CachedURLResponse
 
-    static func keep(_ file: CacheFile?, in record: inout StoreRecord) throws(StoreFile.Fault) -> CacheFile {
+    static func keep(_ file: CacheFile?, in record: inout StoreRecord) throws(Errno) -> CacheFile {
         let stored = try record.row(file?.stored)
         let key = CacheKey(method: try record.row(file?.key.method), url: try record.row(file?.key.url))
         let entry = CachedURLResponse(
@@ -46,23 +47,14 @@ struct CacheFile: Kept {
 }
 
 extension CacheRecord: Kept {
-    static func keep(_ value: CacheRecord?, in record: inout StoreRecord) throws(StoreFile.Fault) -> CacheRecord {
-        CacheRecord(
-            varying: try record.row(value?.varying),
-            isForAnyone: try record.row(value?.isForAnyone),
-            requested: try record.row(value?.requested),
-            received: try record.row(value?.received)
-        )
+    static func keep(_ value: CacheRecord?, in record: inout StoreRecord) throws(Errno) -> CacheRecord {
+        try record.rows(of: value, Self.init, \.varying, \.isForAnyone, \.requested, \.received)
     }
 }
 
 extension VaryingField: Kept {
-    static func keep(_ field: VaryingField?, in record: inout StoreRecord) throws(StoreFile.Fault) -> VaryingField {
-        VaryingField(
-            name: try record.row(field?.name),
-            value: try record.row(optional: field?.value),
-            isSecret: try record.row(field?.isSecret)
-        )
+    static func keep(_ field: VaryingField?, in record: inout StoreRecord) throws(Errno) -> VaryingField {
+        try record.rows(of: field, Self.init, \.name, \.value, \.isSecret)
     }
 }
 
@@ -81,7 +73,7 @@ struct CacheNote: Kept {
         }
     }
 
-    static func keep(_ note: CacheNote?, in record: inout StoreRecord) throws(StoreFile.Fault) -> CacheNote {
+    static func keep(_ note: CacheNote?, in record: inout StoreRecord) throws(Errno) -> CacheNote {
         let value = note?.value
         let kept: Any
         switch try record.row(try value.map(kind)) {
@@ -99,7 +91,7 @@ struct CacheNote: Kept {
     }
 
     /// The number of a value's kind. Throws for one that cannot be written.
-    private static func kind(_ value: Any) throws(StoreFile.Fault) -> Int {
+    private static func kind(_ value: Any) throws(Errno) -> Int {
         switch value {
         case is String: 0
         case is Data: 1
@@ -113,7 +105,7 @@ struct CacheNote: Kept {
         }
     }
 
-    private static func table(_ members: [AnyHashable: Any]) throws(StoreFile.Fault) -> [String: CacheNote] {
+    private static func table(_ members: [AnyHashable: Any]) throws(Errno) -> [String: CacheNote] {
         var table: [String: CacheNote] = [:]
         for (key, member) in members {
             guard let name = key.base as? String else { throw .damaged }

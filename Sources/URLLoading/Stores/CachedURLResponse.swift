@@ -105,29 +105,22 @@ open class CachedURLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Se
 
     /// Reads an archive; nil unless it is keyed and has a head and content.
     public required init?(coder aDecoder: NSCoder) {
-        guard aDecoder.allowsKeyedCoding, let response = aDecoder.response(Key.response),
-            let data = aDecoder.object(NSData.self, Key.data),
-            let policy = URLCache.StoragePolicy(rawValue: aDecoder.number(Key.policy)?.uintValue ?? .max)
+        guard aDecoder.allowsKeyedCoding, let response = aDecoder.response("response"),
+            let data = aDecoder.object(NSData.self, "data"),
+            let policy = URLCache.StoragePolicy(rawValue: aDecoder.number("storagePolicy")?.uintValue ?? .max)
         else { return nil }
         (kept, content, self.policy, record) = (response, Data(referencing: data), policy, nil)
-        notes = aDecoder.object(NSData.self, Key.notes).flatMap { CacheNote.decode(Data(referencing: $0)) }
+        notes = aDecoder.object(NSData.self, "userInfo").flatMap { CacheNote.decode(Data(referencing: $0)) }
     }
 
     /// Writes the response. ``userInfo`` is left out if it has values that no cache would write to disk. Writes nothing
     /// to a coder without keys.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding else { return }
-        aCoder.encode(response, forKey: Key.response)
-        aCoder.encode(NSData(data: data), forKey: Key.data)
-        aCoder.encode(NSNumber(value: storagePolicy.rawValue), forKey: Key.policy)
-        if let notes = CacheNote.encode(userInfo) { aCoder.encode(NSData(data: notes), forKey: Key.notes) }
-    }
-
-    private enum Key {
-        static let response = "response"
-        static let data = "data"
-        static let policy = "storagePolicy"
-        static let notes = "userInfo"
+        aCoder.encode(response, forKey: "response")
+        aCoder.encode(NSData(data: data), forKey: "data")
+        aCoder.encode(NSNumber(value: storagePolicy.rawValue), forKey: "storagePolicy")
+        if let notes = CacheNote.encode(userInfo) { aCoder.encode(NSData(data: notes), forKey: "userInfo") }
     }
 }
 

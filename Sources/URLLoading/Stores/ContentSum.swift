@@ -8,14 +8,12 @@ struct ContentSum: Hashable, Sendable {
     /// In octets.
     private(set) var length: Int64 = 0
     private(set) var checksum: UInt32 = 0
+}
 
-    init() {}
-
-    init(of octets: Span<UInt8>) { add(octets) }
-
-    init(length: Int64, checksum: UInt32) {
-        self.length = length
-        self.checksum = checksum
+extension ContentSum {
+    init(of octets: Span<UInt8>) {
+        self.init()
+        add(octets)
     }
 
     mutating func add(_ bytes: Span<UInt8>) {
@@ -83,7 +81,7 @@ extension ContentSum: Kept {
     /// The length of the file of a sum.
     static let fileLength = StoreRecord.headerLength + 2 * StoreRecord.numberLength
 
-    static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(StoreFile.Fault) -> ContentSum {
+    static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(Errno) -> ContentSum {
         let sum = ContentSum(length: try record.row(sum?.length), checksum: try record.row(sum?.checksum))
         guard sum.length >= 0 else { throw .damaged }
         return sum

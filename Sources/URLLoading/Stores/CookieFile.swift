@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// The file of a ``CookieStore``.
@@ -44,17 +45,13 @@ extension SharedFile<[CookieJar.Entry]> {
 }
 
 extension CookieJar.Entry: Kept {
-    static func keep(_ entry: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
-        Self(
-            cookie: try record.row(entry?.cookie),
-            creation: try record.row(entry?.creation),
-            lastAccess: try record.row(entry?.lastAccess)
-        )
+    static func keep(_ entry: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: entry, Self.init, \.cookie, \.creation, \.lastAccess)
     }
 }
 
 extension Cookie: Kept {
-    static func keep(_ cookie: Cookie?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Cookie {
+    static func keep(_ cookie: Cookie?, in record: inout StoreRecord) throws(Errno) -> Cookie {
         var kept = Cookie(
             name: try record.row(cookie?.name),
             value: try record.row(cookie?.value),
@@ -63,14 +60,9 @@ extension Cookie: Kept {
             path: try record.row(cookie?.path),
             expires: try record.row(optional: cookie?.expires)
         )
-        kept.isSecure = try record.row(cookie?.isSecure)
-        kept.isHTTPOnly = try record.row(cookie?.isHTTPOnly)
+        try record.rows(of: cookie, in: &kept, \.isSecure, \.isHTTPOnly)
         kept.sameSite = try record.row(optional: cookie?.sameSite?.rawValue).flatMap { SameSite(rawValue: $0) }
-        kept.version = try record.row(cookie?.version)
-        kept.comment = try record.row(optional: cookie?.comment)
-        kept.commentURL = try record.row(optional: cookie?.commentURL)
-        kept.ports = try record.row(optional: cookie?.ports)
-        kept.isDiscarded = try record.row(cookie?.isDiscarded)
+        try record.rows(of: cookie, in: &kept, \.version, \.comment, \.commentURL, \.ports, \.isDiscarded)
         // Behind the name and the value, which reset it.
         kept.pair = try record.row(optional: cookie?.pair?[...]).map { Array($0) }
         return kept

@@ -4,6 +4,7 @@ internal import Glibc
 internal import Synchronization
 internal import UncurlClient
 internal import UncurlEngine
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// A cookie jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``Cookie``'s.
@@ -23,7 +24,7 @@ final class CookieStore: Sendable {
         var isFlushPlanned = false
         /// When the file was last looked at, in seconds since 1970.
         var lastLook = 0.0
-        var failure: StoreFile.Fault?
+        var failure: Errno?
     }
 
     /// The longest file that is read, in octets: four times what a full jar of the largest cookies takes.
@@ -66,7 +67,7 @@ final class CookieStore: Sendable {
     var isEphemeral: Bool { file == nil }
 
     /// Why the last reading or writing of the file failed; nil if it did not.
-    var failure: StoreFile.Fault? { state.withLock { $0.failure } }
+    var failure: Errno? { state.withLock { $0.failure } }
 
     var policy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
@@ -241,8 +242,8 @@ final class CookieStore: Sendable {
         file.removeLeftovers()
         // The state is read first: if another file takes this one's place meanwhile, that is read the next time.
         let seen = file.state
-        do throws(StoreFile.Fault) {
-            let entries = try seen.flatMap { _ throws(StoreFile.Fault) in try file.read() } ?? []
+        do throws(Errno) {
+            let entries = try seen.flatMap { _ throws(Errno) in try file.read() } ?? []
             state.fileState = seen
             _ = state.jar.adopt(entries, except: [], now: now)
         } catch {
@@ -269,11 +270,11 @@ final class CookieStore: Sendable {
             return (state.isLoaded, state.jar.takeChanges(), state.fileState)
         }
         guard isLoaded, !mine.isEmpty || file.state != known else { return }
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             if mine.isEmpty {
                 try adopt(file, except: mine, known)
             } else {
-                try file.locked(upTo: limit) { () throws(StoreFile.Fault) in
+                try file.locked(upTo: limit) { () throws(Errno) in
                     try adopt(file, except: mine, known)
                     let now = Self.now
                     let (entries, damaged) = state.withLock { state in
@@ -301,11 +302,11 @@ final class CookieStore: Sendable {
         _ file: CookieFile,
         except mine: Set<Cookie.Key>,
         _ known: StoreFile.State?
-    ) throws(StoreFile.Fault) {
+    ) throws(Errno) {
         // A file that is gone changes nothing.
         guard let found = file.state, found != known else { return }
         let entries: [CookieJar.Entry]
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             entries = try file.read() ?? []
         } catch .damaged {
             // The file's content is lost; our cookies need not be.
@@ -321,10 +322,10 @@ final class CookieStore: Sendable {
         if isChanged { notifyLater() }
     }
 
-    private func report(_ failure: StoreFile.Fault) {
+    private func report(_ failure: Errno) {
         guard let file else { return }
         reportLine(
-            failure == .damaged ? file.damage : "the cookies in \(file.path) could not be kept: \(failure)"
+            failure == .damaged ? file.damage : "the cookies in \(file.path) could not be kept: \(failure.words)"
         )
     }
 
@@ -357,12 +358,11 @@ extension CookieStore {
             stores.append(store)
             return stores.count == 1
         }
-        if isFirst { atexit { CookieStore.flushAll() } }
+        guard isFirst else { return store }
+        atexit {
+            for store in CookieStore.opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
+        }
         return store
-    }
-
-    private static func flushAll() {
-        for store in opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
     }
 
     static var sharedPath: String { sharedPath(ofBundle: Bundle.main.bundlePath) }

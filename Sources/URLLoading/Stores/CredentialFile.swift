@@ -1,4 +1,5 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlText
 
 /// The permanent credentials of a program, on disk. **Passwords are in it unencrypted**; a program that wants them
@@ -10,8 +11,8 @@ extension SharedFile<CredentialTable> {
     init(path: String) { self.init(path: path, kind: .credentials, limit: CredentialStore.longestFile) }
 
     /// Returns the credentials; none if there is no file. A file that is too long is damaged.
-    func table() throws(StoreFile.Fault) -> CredentialTable {
-        do throws(StoreFile.Fault) {
+    func table() throws(Errno) -> CredentialTable {
+        do throws(Errno) {
             return try read() ?? CredentialTable()
         } catch {
             throw error.code == EFBIG ? .damaged : error
@@ -25,10 +26,10 @@ extension SharedFile<CredentialTable> {
     ///   would be too long to be read.
     func update(
         _ change: (inout CredentialTable) -> Void
-    ) throws(StoreFile.Fault) -> (table: CredentialTable, state: StoreFile.State?) {
-        try locked { () throws(StoreFile.Fault) in
+    ) throws(Errno) -> (table: CredentialTable, state: StoreFile.State?) {
+        try locked { () throws(Errno) in
             let before: CredentialTable
-            do throws(StoreFile.Fault) {
+            do throws(Errno) {
                 before = try table()
             } catch .damaged {
                 setAside()
@@ -43,10 +44,7 @@ extension SharedFile<CredentialTable> {
 }
 
 extension CredentialTable: Kept {
-    static func keep(
-        _ table: CredentialTable?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> CredentialTable {
+    static func keep(_ table: CredentialTable?, in record: inout StoreRecord) throws(Errno) -> Self {
         let written = table?.spaces.flatMap { space, credentials in
             credentials.values.compactMap { Row($0, space, isDefault: table?.defaults[space] == $0) }
         }
@@ -66,29 +64,22 @@ extension CredentialTable: Kept {
 
     /// A credential in the file.
     struct Row: Kept {
-        var host: String
-        var port: Int
-        var isProxy: Bool
+        var host = ""
+        var port = 0
+        var isProxy = false
         /// The server's protocol, or the proxy's kind.
         var side: String?
         var realm: String?
-        var method: String
-        var user: String
-        var password: String
-        var isDefault: Bool
+        var method = ""
+        var user = ""
+        var password = ""
+        var isDefault = false
 
-        static func keep(_ row: Row?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Row {
-            Row(
-                host: try record.row(row?.host),
-                port: try record.row(row?.port),
-                isProxy: try record.row(row?.isProxy),
-                side: try record.row(optional: row?.side),
-                realm: try record.row(optional: row?.realm),
-                method: try record.row(row?.method),
-                user: try record.row(row?.user),
-                password: try record.row(row?.password),
-                isDefault: try record.row(row?.isDefault)
-            )
+        static func keep(_ row: Row?, in record: inout StoreRecord) throws(Errno) -> Row {
+            var kept = row ?? Row()
+            try record.rows(of: row, in: &kept, \.host, \.port, \.isProxy, \.side, \.realm, \.method)
+            try record.rows(of: row, in: &kept, \.user, \.password, \.isDefault)
+            return kept
         }
 
         /// Whether no part of the space has a run of combining marks that takes long to compare. Realms are compared
@@ -113,20 +104,10 @@ extension CredentialTable.Row {
         guard credential.persistence == .permanent, case .password(let user, let password) = credential.proof else {
             return nil
         }
-        let name =
-            switch space.side {
-            case .server(let name), .proxy(let name): name
-            }
-        self.init(
-            host: space.host,
-            port: space.port,
-            isProxy: space.isProxy,
-            side: name,
-            realm: space.realm,
-            method: space.method,
-            user: user,
-            password: password,
-            isDefault: isDefault
-        )
+        (host, port, isProxy, realm, method) = (space.host, space.port, space.isProxy, space.realm, space.method)
+        (self.user, self.password, self.isDefault) = (user, password, isDefault)
+        switch space.side {
+        case .server(let name), .proxy(let name): side = name
+        }
     }
 }

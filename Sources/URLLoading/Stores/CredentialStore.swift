@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// The content of a ``URLCredentialStorage``: a table in memory and, for the shared one, its permanent part on disk.
@@ -16,7 +17,7 @@ final class CredentialStore: Sendable {
         var seen: StoreFile.State?
         var hasLooked = false
         /// Why the last reading failed; nil if it did not.
-        var failure: StoreFile.Fault?
+        var failure: Errno?
     }
 
     /// The longest file that is read and written, in octets: some ten thousand credentials.
@@ -50,7 +51,7 @@ final class CredentialStore: Sendable {
         known.hasLooked = true
         let state = file.state
         guard state != known.seen else { return }
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             known.kept = try file.table()
             (known.seen, known.failure) = (state, nil)
         } catch {
@@ -58,7 +59,7 @@ final class CredentialStore: Sendable {
             // a lack of descriptors is the reason, what was known stays, and the next look reads again.
             if error == .damaged { (known.kept, known.seen) = (CredentialTable(), state) }
             if error != known.failure {
-                let unread = "the credentials in \(file.path) cannot be read: \(error)"
+                let unread = "the credentials in \(file.path) cannot be read: \(error.words)"
                 reportLine(error == .damaged ? file.damage : unread)
             }
             known.failure = error
@@ -136,7 +137,7 @@ final class CredentialStore: Sendable {
     private func keep(_ body: (inout CredentialTable) -> Bool) -> Bool? {
         guard let file else { return nil }
         var isChanged = false
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             let (table, state) = try file.update { isChanged = body(&$0) }
             known.withLock { ($0.kept, $0.seen) = (table, state) }
             return isChanged
@@ -229,14 +230,18 @@ struct CredentialTable: Equatable, Sendable {
     /// - Returns: whether anything changed.
     mutating func yield(to credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
         let before = self
-        spaces[space]?[credential.name] = nil
-        if spaces[space]?.isEmpty == true { spaces[space] = nil }
+        drop(credential.name, space)
         if isDefault {
             defaults[space] = nil
         } else if defaults[space]?.name == credential.name {
             defaults[space] = credential
         }
         return self != before
+    }
+
+    private mutating func drop(_ name: String, _ space: ProtectionSpaceValues) {
+        spaces[space]?[name] = nil
+        if spaces[space]?.isEmpty == true { spaces[space] = nil }
     }
 
     /// Removes a user's credential, whatever it is.
@@ -247,8 +252,7 @@ struct CredentialTable: Equatable, Sendable {
     mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         var isChanged = false
         if spaces[space]?[credential.name] == credential {
-            spaces[space]?[credential.name] = nil
-            if spaces[space]?.isEmpty == true { spaces[space] = nil }
+            drop(credential.name, space)
             isChanged = true
         }
         if defaults[space] == credential {

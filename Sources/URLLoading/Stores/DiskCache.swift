@@ -3,6 +3,7 @@ internal import Synchronization
 internal import UncurlReactor
 internal import UncurlSemantics
 internal import UncurlTLS
+internal import UncurlText
 
 /// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
 ///
@@ -94,7 +95,7 @@ final class DiskCache: Sendable {
         }
         guard let capacity else { return nil }
         let path = directory + "/" + name
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             if let entry = CacheFile.decode(try StoreFile.read(path, limit: max(capacity, 0)), for: key) {
                 StoreFile.touch(path)
                 state.withLock { $0.index.touch(name, Self.now()) }
@@ -171,14 +172,13 @@ final class DiskCache: Sendable {
         var isDone = knowsAll
         let old = names.filter { name in
             if owed == .distantPast { return true }
-            do throws(StoreFile.Fault) {
+            do throws(Errno) {
                 let start = try StoreFile.read(directory + "/" + name, first: CacheFile.startLength)
                 return CacheFile.stored(start).map { $0 >= owed } ?? true
             } catch {
                 // For want of descriptors or memory, nothing is known of the entry. That passes.
-                let isShortage = Errno(code: error.code).isResourceExhaustion
-                if isShortage { isDone = false }
-                return !isShortage
+                if error.isResourceExhaustion { isDone = false }
+                return !error.isResourceExhaustion
             }
         }
         remove(names: old)
@@ -247,9 +247,9 @@ final class DiskCache: Sendable {
             let bytes = CacheFile.encode(entry, for: key, stored: now), bytes.count <= capacity
         else { return remove(names: [name]) }
         let isIndexed = refresh()
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             let path = directory + "/" + name
-            do throws(StoreFile.Fault) {
+            do throws(Errno) {
                 try StoreFile.replace(path, with: bytes, isDurable: false)
             } catch  where error.code == ENOENT {
                 try StoreFile.makeDirectory(directory)
@@ -285,7 +285,7 @@ final class DiskCache: Sendable {
     private func refresh() -> Bool {
         let found = StoreFile.state(directory)
         guard state.withLock({ $0.index.state != found || $0.owed != nil }) else { return true }
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             let index = try DiskIndex.read(directory, now: Self.now())
             state.withLock { $0.index = index }
             removeOwed(knowsAll: true)
@@ -300,14 +300,10 @@ final class DiskCache: Sendable {
     /// Returns the file's name: a quick digest to look entries up by, and 64 bits of SHA-256. A second URL with the
     /// same name is hard to make, and the key in the file tells the two apart.
     private static func name(of key: CacheKey) -> String {
-        let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
-        let rest = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return hex(key.quickDigest) + hex(rest) + DiskIndex.suffix
-    }
-
-    private static func hex(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        let digest =
+            MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? [UInt8](repeating: 0, count: 8)
+        let quick = (0..<8).map { UInt8(truncatingIfNeeded: key.quickDigest >> UInt64(56 - 8 * $0)) }
+        return Hex.text(quick + digest.prefix(8)) + DiskIndex.suffix
     }
 
     private static func now(_ clock: clockid_t = CLOCK_REALTIME) -> Int64 {
@@ -383,7 +379,7 @@ struct DiskIndex: Sendable {
     }
 
     /// Reads a directory, and removes what dead processes have left. Blocks.
-    static func read(_ directory: String, now: Int64) throws(StoreFile.Fault) -> DiskIndex {
+    static func read(_ directory: String, now: Int64) throws(Errno) -> DiskIndex {
         var index = DiskIndex()
         // The state is read before the names: a change meanwhile makes the next look read again.
         index.state = StoreFile.state(directory)

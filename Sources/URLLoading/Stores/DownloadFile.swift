@@ -22,7 +22,7 @@ final class DownloadFile: @unchecked Sendable {
     ///     own in the temporary folder.
     init(for source: URL?, at path: String? = nil) throws(URLError) {
         self.source = source
-        url = URL(fileURLWithPath: path ?? DownloadParts.newPart(in: NSTemporaryDirectory()))
+        url = URL(fileURLWithPath: path ?? StoreFile.newPart(in: NSTemporaryDirectory()))
         sum = path.map { _ in ContentSum() }
         do throws(Errno) {
             file = try WritableFile(creating: url.path)
@@ -79,14 +79,14 @@ final class DownloadFile: @unchecked Sendable {
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
     /// Ends the writing. A complete file gets a name that is in no resume data, so that no other task continues it
-    /// (``DownloadParts/completed(_:)``).
+    /// (``StoreFile/completed(_:)``).
     /// Where the ``sum`` is kept, a record has the name already.
     ///
     /// - Parameter keeping: whether the content is complete, for the program; otherwise the file is deleted, unless it
     ///   is kept for a later download.
     func finish(keeping: Bool) {
         // It is renamed while it is open, since it is locked until then.
-        if keeping, sum == nil, file != nil { url = URL(fileURLWithPath: DownloadParts.completed(url.path)) }
+        if keeping, sum == nil, file != nil { url = URL(fileURLWithPath: StoreFile.completed(url.path)) }
         file = nil
         if !keeping, !isKept { remove() }
     }
@@ -123,12 +123,8 @@ struct SumLedger {
     static func path(beside content: String) -> String { content + ".sum" }
 
     /// Returns the last note; nil where there is none. Throws if it cannot be read now. Blocks on the disk.
-    static func read(beside content: String) throws(StoreFile.Fault) -> ContentSum? {
-        do throws(StoreFile.Fault) {
-            return StoreRecord.value(of: try StoreFile.read(path(beside: content), limit: ContentSum.fileLength), .sum)
-        } catch  where error.isOfFile {
-            return nil
-        }
+    static func read(beside content: String) throws(Errno) -> ContentSum? {
+        try StoreFile.value(path(beside: content), limit: ContentSum.fileLength, .sum)
     }
 
     static func remove(beside content: String) { WritableFile.remove(path(beside: content)) }

@@ -7,7 +7,7 @@ internal import UncurlText
 /// The unfinished downloads in the temporary folder, and those that background sessions have left in theirs. A part
 /// stays because resume data names it, or because its process was killed. A sweep removes the parts that have not been
 /// resumed for a week. Complete downloads are in a folder of their process.
-package enum DownloadParts {
+extension StoreFile {
     private static let prefix = "URLLoading_"
     private static let suffix = ".part"
     /// The suffix in the folder of a background session.
@@ -23,7 +23,7 @@ package enum DownloadParts {
     }
 
     /// A path that has never been used, by default for a part.
-    static func freshPath(in folder: String, suffix: String = DownloadParts.suffix) -> String {
+    static func freshPath(in folder: String, suffix: String = StoreFile.suffix) -> String {
         // Not a UUID: Foundation reads /dev/urandom for it, and without a free descriptor all UUIDs are equal.
         let number = UInt128.random(in: 0 ... .max)
         return withSlash(folder) + prefix + String(number, radix: 16) + suffix

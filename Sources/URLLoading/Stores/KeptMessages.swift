@@ -2,36 +2,26 @@ internal import Foundation
 internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlHTTP1
+internal import UncurlReactor
 internal import UncurlSemantics
 
 // Requests and responses in the library's own files. Foundation's unarchivers end the process over octets that they do
 // not expect; ``StoreRecord`` throws.
 
 extension RequestValues: Kept {
-    static func keep(
-        _ values: RequestValues?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> RequestValues {
+    static func keep(_ values: RequestValues?, in record: inout StoreRecord) throws(Errno) -> Self {
         var kept = RequestValues(
             url: try record.row(optional: values?.url),
             cachePolicy: .useProtocolCachePolicy,
             timeoutInterval: RequestValues.defaultTimeout
         )
-        kept.mainDocumentURL = try record.row(optional: values?.mainDocumentURL)
-        kept.cachePolicy = try record.row(one: values?.cachePolicy)
-        kept.explicitTimeout = try record.row(optional: values?.explicitTimeout)
+        try record.rows(of: values, in: &kept, \.mainDocumentURL, \.cachePolicy, \.explicitTimeout)
         kept.setMethod(try record.row(values?.httpMethod))
         kept.replaceFields(try record.row(optional: values?.fields))
-        kept.httpBody = try record.row(optional: values?.httpBody)
-        kept.networkServiceType = try record.row(one: values?.networkServiceType)
-        kept.allowsCellularAccess = try record.row(values?.allowsCellularAccess)
-        kept.allowsExpensiveNetworkAccess = try record.row(values?.allowsExpensiveNetworkAccess)
-        kept.allowsConstrainedNetworkAccess = try record.row(values?.allowsConstrainedNetworkAccess)
-        kept.sent.handlesCookies = try record.row(values?.sent.handlesCookies)
-        kept.httpShouldUsePipelining = try record.row(values?.httpShouldUsePipelining)
-        kept.sent.hasLeftOrigin = try record.row(values?.sent.hasLeftOrigin)
-        kept.sent.sendsContentWithGET = try record.row(values?.sent.sendsContentWithGET)
-        kept.maximumDataLength = try record.row(optional: values?.maximumDataLength)
+        try record.rows(of: values, in: &kept, \.httpBody, \.networkServiceType, \.allowsCellularAccess)
+        try record.rows(of: values, in: &kept, \.allowsExpensiveNetworkAccess, \.allowsConstrainedNetworkAccess)
+        try record.rows(of: values, in: &kept, \.sent.handlesCookies, \.httpShouldUsePipelining, \.sent.hasLeftOrigin)
+        try record.rows(of: values, in: &kept, \.sent.sendsContentWithGET, \.maximumDataLength)
         kept.terms = try record.row(optional: values?.terms?.values).map { TermsBox($0) }
         return kept
     }
@@ -47,36 +37,37 @@ extension RequestValues: Kept {
     }
 }
 
+extension URLRequest.CachePolicy: Kept {}
+extension URLRequest.NetworkServiceType: Kept {}
+
+extension URLRequest: Kept {
+    static func keep(_ request: URLRequest?, in record: inout StoreRecord) throws(Errno) -> URLRequest {
+        URLRequest(storage: RequestStorage(try RequestValues.keep(request?.values, in: &record)))
+    }
+
+    /// See ``RequestValues/forResumption``.
+    var forResumption: URLRequest { URLRequest(storage: RequestStorage(values.forResumption)) }
+}
+
 extension ResponseValues: Kept {
-    static func keep(
-        _ values: ResponseValues?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> ResponseValues {
-        var stated: (mimeType: String?, encoding: String?, name: String)?
-        if let values, case .stated(let mimeType, let encoding, _) = values.details {
-            stated = (mimeType, encoding, values.suggestedFilename)
-        }
-        let url = try record.row(optional: values?.url)
-        let length = try record.row(values?.expectedContentLength)
-        var details = Details.derived
-        if try record.row(values.map { _ in stated != nil }) {
-            details = .stated(
-                mimeType: try record.row(optional: stated?.mimeType),
-                textEncodingName: try record.row(optional: stated?.encoding),
-                suggestedFilename: try record.row(stated?.name)
+    static func keep(_ values: ResponseValues?, in record: inout StoreRecord) throws(Errno) -> Self {
+        var kept = ResponseValues(
+            url: try record.row(optional: values?.url),
+            expectedContentLength: try record.row(values?.expectedContentLength)
+        )
+        if try record.row(values.map { $0.stated != nil }) {
+            kept.stated = (
+                try record.row(optional: values?.mimeType), try record.row(optional: values?.textEncodingName),
+                try record.row(values?.suggestedFilename)
             )
         }
-        var kept = ResponseValues(url: url, expectedContentLength: length, details: details)
         kept.http = try record.row(optional: values?.http)
         return kept
     }
 }
 
 extension ResponseValues.HTTP: Kept {
-    static func keep(
-        _ http: ResponseValues.HTTP?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> ResponseValues.HTTP {
+    static func keep(_ http: ResponseValues.HTTP?, in record: inout StoreRecord) throws(Errno) -> Self {
         var (received, given): (HTTPFields?, [String: String]?)
         switch http?.fields {
         case .received(let fields)?: received = fields
@@ -99,7 +90,7 @@ extension URLResponse {
 }
 
 extension HTTPFields: Kept {
-    static func keep(_ fields: HTTPFields?, in record: inout StoreRecord) throws(StoreFile.Fault) -> HTTPFields {
+    static func keep(_ fields: HTTPFields?, in record: inout StoreRecord) throws(Errno) -> HTTPFields {
         if let fields {
             for index in 0..<fields.count {
                 _ = try record.row(fields.block[fields.nameRange(at: index)])
@@ -125,41 +116,28 @@ extension TransferTerms: Kept {
         return proxies.map { $0.exceptions == ProxyExceptions() } ?? true
     }
 
-    static func keep(
-        _ terms: TransferTerms?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> TransferTerms {
+    static func keep(_ terms: TransferTerms?, in record: inout StoreRecord) throws(Errno) -> Self {
         var kept = TransferTerms()
-        kept.rates = try record.row(optional: terms?.rates)
-        kept.connectLimit = try record.row(optional: terms?.connectLimit)
-        kept.firstByteLimit = try record.row(optional: terms?.firstByteLimit)
-        kept.endpoint = try record.row(optional: terms?.endpoint)
-        kept.proxies = try record.row(optional: terms?.proxies)
+        try record.rows(of: terms, in: &kept, \.rates, \.connectLimit, \.firstByteLimit, \.endpoint, \.proxies)
         kept.responseLimits = try record.row(optional: terms?.responseLimits)
         return kept
     }
 }
 
 extension TransferRates: Kept {
-    static func keep(
-        _ rates: TransferRates?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> TransferRates {
-        TransferRates(
-            sending: try record.row(optional: rates?.sending),
-            receiving: try record.row(optional: rates?.receiving)
-        )
+    static func keep(_ rates: TransferRates?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: rates, { TransferRates(sending: $0, receiving: $1) }, \.sending, \.receiving)
     }
 }
 
 extension TransferRate: Kept {
-    static func keep(_ rate: TransferRate?, in record: inout StoreRecord) throws(StoreFile.Fault) -> TransferRate {
-        TransferRate(bytesPerSecond: try record.row(rate?.bytesPerSecond), burst: try record.row(rate?.burst))
+    static func keep(_ rate: TransferRate?, in record: inout StoreRecord) throws(Errno) -> TransferRate {
+        try record.rows(of: rate, { TransferRate(bytesPerSecond: $0, burst: $1) }, \.bytesPerSecond, \.burst)
     }
 }
 
 extension Endpoint: Kept {
-    static func keep(_ endpoint: Endpoint?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Endpoint {
+    static func keep(_ endpoint: Endpoint?, in record: inout StoreRecord) throws(Errno) -> Endpoint {
         var place: (host: String, port: UInt16)?
         switch endpoint {
         case .host(let host, let port)?: place = (host, port)
@@ -173,20 +151,16 @@ extension Endpoint: Kept {
 }
 
 extension OriginProxies: Kept {
-    static func keep(
-        _ proxies: OriginProxies?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> OriginProxies {
-        OriginProxies(
-            http: try record.row(optional: proxies?.http),
-            https: try record.row(optional: proxies?.https)
-        )
+    static func keep(_ proxies: OriginProxies?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: proxies, { OriginProxies(http: $0, https: $1) }, \.http, \.https)
     }
 }
 
+extension Proxy.Kind: Kept {}
+
 extension Proxy: Kept {
-    static func keep(_ proxy: Proxy?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Proxy {
-        let kind: Kind = try record.row(one: proxy?.kind)
+    static func keep(_ proxy: Proxy?, in record: inout StoreRecord) throws(Errno) -> Proxy {
+        let kind = try record.row(proxy?.kind)
         guard let host = try? URLHost(try record.row(proxy?.host.description)) else { throw .damaged }
         return Proxy(
             kind,
@@ -200,23 +174,16 @@ extension Proxy: Kept {
 }
 
 extension Credentials: Kept {
-    static func keep(_ words: Credentials?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Credentials {
-        Credentials(user: try record.row(words?.user), password: try record.row(words?.password))
+    static func keep(_ words: Credentials?, in record: inout StoreRecord) throws(Errno) -> Credentials {
+        try record.rows(of: words, Self.init, \.user, \.password)
     }
 }
 
 extension ResponseLimits: Kept {
-    static func keep(
-        _ limits: ResponseLimits?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> ResponseLimits {
+    static func keep(_ limits: ResponseLimits?, in record: inout StoreRecord) throws(Errno) -> Self {
         var kept = ResponseLimits()
-        kept.headLength = try record.row(limits?.headLength)
-        kept.fieldLength = try record.row(limits?.fieldLength)
-        kept.fieldCount = try record.row(limits?.fieldCount)
-        kept.informationalCount = try record.row(limits?.informationalCount)
-        kept.chunkExtensionLength = try record.row(limits?.chunkExtensionLength)
-        kept.redirectCount = try record.row(limits?.redirectCount)
+        try record.rows(of: limits, in: &kept, \.headLength, \.fieldLength, \.fieldCount)
+        try record.rows(of: limits, in: &kept, \.informationalCount, \.chunkExtensionLength, \.redirectCount)
         return kept
     }
 }

@@ -27,23 +27,9 @@ struct ResumeData: Sendable {
     /// The length of the whole content; -1 where it was unknown.
     var expected: Int64
     var sum = Sum.none
+}
 
-    init(
-        request: URLRequest,
-        validator: String,
-        path: String,
-        received: Int64,
-        expected: Int64,
-        sum: Sum = .none
-    ) {
-        self.request = request
-        self.validator = validator
-        self.path = path
-        self.received = received
-        self.expected = expected
-        self.sum = sum
-    }
-
+extension ResumeData {
     /// Nil for data that no library has written so, or that was changed.
     init?(_ data: Data) {
         guard let read = StoreRecord.value(of: Array(data), .download) ?? ResumeData(apple: data),
@@ -63,19 +49,17 @@ struct ResumeData: Sendable {
             let path = list["NSURLSessionResumeInfoLocalPath"] as? String,
             let received = list["NSURLSessionResumeBytesReceived"] as? Int
         else { return nil }
-        request = URLRequest(url: url)
+        let expected = (list["NSURLSessionResumeBytesExpected"] as? Int).map { Int64($0) } ?? -1
+        var request = URLRequest(url: url)
         request.allHTTPHeaderFields = list["NSURLSessionResumeRequestFields"] as? [String: String]
-        self.validator = validator
-        self.path = path
-        self.received = Int64(received)
-        expected = (list["NSURLSessionResumeBytesExpected"] as? Int).map { Int64($0) } ?? -1
+        self.init(request: request, validator: validator, path: path, received: Int64(received), expected: expected)
     }
 
     /// Whether the file is a part that a session has made. No other file is read into a download, or deleted: then the
     /// download starts over.
     ///
     /// - Parameter state: the state directory of background sessions; nil for the program's own.
-    func hasPart(of state: String?) -> Bool { DownloadParts.isPart(path, of: state) }
+    func hasPart(of state: String?) -> Bool { StoreFile.isPart(path, of: state) }
 
     /// The data for a request. If the file may be complete, its last byte is requested again: a request for an empty
     /// range is not possible, and an answer of 416 would not identify the content. Nil if the file has only that byte.
@@ -121,9 +105,9 @@ struct ResumeData: Sendable {
 }
 
 extension ResumeData: Kept {
-    static func keep(_ data: ResumeData?, in record: inout StoreRecord) throws(StoreFile.Fault) -> ResumeData {
+    static func keep(_ data: ResumeData?, in record: inout StoreRecord) throws(Errno) -> ResumeData {
         var kept = ResumeData(
-            request: URLRequest(storage: RequestStorage(try record.row(data?.request.values.forResumption))),
+            request: try record.row(data?.request.forResumption),
             validator: try record.row(data?.validator),
             path: try record.row(data?.path),
             received: try record.row(data?.received),
@@ -151,7 +135,7 @@ extension HTTPURLResponse {
         return ResumeRule.validator(
             entityTag: sendableEntityTag,
             lastModified: value(forHTTPHeaderField: "Last-Modified"),
-            date: value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
+            date: value(forHTTPHeaderField: "Date")?.httpDate,
             now: UnixTime.now
         )
     }
@@ -183,13 +167,6 @@ extension URLRequest {
     /// The resume data for a later download, with the first octets of a file; nil for a request without a URL.
     package func resumeData(validator: String, path: String, received: Int64, expected: Int64) -> Data? {
         guard received > 0 else { return nil }
-        let data = ResumeData(
-            request: self,
-            validator: validator,
-            path: path,
-            received: received,
-            expected: expected
-        )
-        return data.data
+        return ResumeData(request: self, validator: validator, path: path, received: received, expected: expected).data
     }
 }

@@ -1,95 +1,78 @@
 internal import Foundation
 internal import Glibc
+internal import UncurlClient
 internal import UncurlReactor
 
 /// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
 /// process was killed.
-enum StoreFile {
-    struct Fault: Error, Hashable, CustomStringConvertible {
-        let code: CInt
-
-        /// The file is no record of ours, or only a part of one. The system has no such error.
-        static let damaged = Fault(code: -1)
-        /// Another process holds the lock.
-        static let busy = Fault(code: EBUSY)
-
-        var description: String { unsafe String(cString: strerror(code)) }
-
-        /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not
-        /// a regular file. Other faults, such as a lack of descriptors, say nothing about the file and may pass.
-        var isOfFile: Bool {
-            switch code {
-            case ENOENT, EFBIG, EINVAL, ENXIO: true
-            default: false
-            }
-        }
-    }
-
+package enum StoreFile {
     /// Writes a line to standard error: without it, a program would not learn that a store does not read its file.
     @Sendable static func report(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("URLLoading: \(line)\n".utf8))
     }
 
     /// - Parameter limit: in octets; a longer file throws EFBIG.
-    static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
-        let (descriptor, size) = try opened(path)
-        defer { close(descriptor) }
-        guard size <= limit else { throw Fault(code: EFBIG) }
-        return try readAll(descriptor, size)
+    static func read(_ path: String, limit: Int) throws(Errno) -> [UInt8] {
+        let file = try opened(path)
+        guard file.status.size <= limit else { throw Errno(code: EFBIG) }
+        return try read(file, Int(file.status.size))
     }
 
-    /// Opens a regular file. Anything else is refused, above all a pipe: the reader would wait for its writer.
-    private static func opened(_ path: String) throws(Fault) -> (descriptor: CInt, size: Int) {
-        let descriptor = try place { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-        var found = stat()
-        let code = unsafe fstat(descriptor, &found) == 0 ? 0 : errno
-        if code == 0, found.st_mode & S_IFMT == S_IFREG { return (descriptor, Int(found.st_size)) }
-        close(descriptor)
-        throw Fault(code: code == 0 ? EINVAL : code)
+    /// Returns the value of a record's file; nil for a file that is gone or damaged. Throws what may pass.
+    static func value<Value: Kept>(_ path: String, limit: Int, _ kind: StoreRecord.Kind) throws(Errno) -> Value? {
+        do throws(Errno) {
+            return StoreRecord.value(of: try read(path, limit: limit), kind)
+        } catch  where error.isOfFile {
+            return nil
+        }
     }
 
     /// Returns the first octets of a file: `count`, or as many as there are.
-    static func read(_ path: String, first count: Int) throws(Fault) -> [UInt8] {
-        let (descriptor, _) = try opened(path)
-        defer { close(descriptor) }
-        return try readAll(descriptor, count)
+    static func read(_ path: String, first count: Int) throws(Errno) -> [UInt8] { try read(opened(path), count) }
+
+    private static func read(_ file: OpenFile, _ count: Int) throws(Errno) -> [UInt8] {
+        var octets = try file.read(at: 0, atMost: count)
+        while octets.count < count {
+            let more = try file.read(at: UInt64(octets.count), atMost: count - octets.count)
+            if more.isEmpty { break }
+            octets += more
+        }
+        return octets
+    }
+
+    /// Opens a regular file. Anything else is refused (EINVAL), above all a pipe: the reader would wait for its writer.
+    private static func opened(_ path: String) throws(Errno) -> OpenFile {
+        try patiently { () throws(Errno) in
+            do throws(OpenFile.Problem) {
+                return try OpenFile(path: path)
+            } catch {
+                guard case .system(let error) = error else { throw .invalidArgument }
+                throw error
+            }
+        }
     }
 
     /// How long a store waits for a descriptor, in microseconds: connections and downloads give theirs back meanwhile.
     private static let patience: (pause: UInt32, count: Int) = (10_000, 20)
 
-    /// Opens a file. One with a descriptor that belongs to the rest of the process is closed again, and a moment later
-    /// opened anew.
-    ///
-    /// - Parameter drop: undoes what the opening has made.
-    private static func place(_ open: () -> CInt, dropping drop: () -> Void = {}) throws(Fault) -> CInt {
+    /// Opens a file. If the process has no descriptor to spare, it tries again a moment later.
+    private static func patiently<File>(_ open: () throws(Errno) -> File) throws(Errno) -> File {
         for _ in 0..<patience.count {
-            let descriptor = open()
-            if descriptor < 0, errno != EMFILE { throw Fault(code: errno) }
-            if descriptor >= 0 {
-                if DescriptorLimit.hasPlace(for: descriptor) { return descriptor }
-                close(descriptor)
-                drop()
-            }
+            do throws(Errno) { return try open() } catch { if error != .tooManyOpenFiles { throw error } }
             usleep(patience.pause)
         }
-        throw Fault(code: EMFILE)
+        throw .tooManyOpenFiles
     }
 
-    private static func readAll(_ descriptor: CInt, _ length: Int) throws(Fault) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: length)
-        var count = 0
-        while count < length {
-            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, length - count)
-            }
-            if got == 0 { break }
-            if got < 0, errno == EINTR { continue }
-            if got < 0 { throw Fault(code: errno) }
-            count += got
+    /// Opens a file that is not read or written here. The caller closes it.
+    private static func descriptor(_ open: () -> CInt) throws(Errno) -> CInt {
+        try patiently { () throws(Errno) in
+            let descriptor = open()
+            if descriptor < 0 { throw Errno(code: errno) }
+            if DescriptorLimit.hasPlace(for: descriptor) { return descriptor }
+            close(descriptor)
+            throw .tooManyOpenFiles
         }
-        bytes.removeLast(length - count)
-        return bytes
     }
 
     /// Replaces the file at `path` by one of these octets, which is written beside it and then renamed. Only its owner
@@ -97,42 +80,18 @@ enum StoreFile {
     ///
     /// - Parameter isDurable: waits until the disk has the file, so that a power failure leaves the old file or the new
     ///   one. A file that has a checksum and may be lost does not need that.
-    static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
+    static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Errno) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
-        // With O_EXCL, a file or a link that is there already is never written to.
-        let descriptor = try place {
-            unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-        } dropping: {
-            unsafe unlink(temporary)
-        }
-        do throws(Fault) {
-            do throws(Fault) {
-                try write(bytes, descriptor)
-                if isDurable, fsync(descriptor) != 0 { throw Fault(code: errno) }
-            } catch {
-                close(descriptor)
-                throw error
-            }
-            close(descriptor)
-            guard unsafe rename(temporary, path) == 0 else { throw Fault(code: errno) }
+        let file = try patiently { () throws(Errno) in try WritableFile(creating: temporary) }
+        do throws(Errno) {
+            try file.write(bytes.span)
+            if isDurable { try file.sync() }
+            guard unsafe rename(temporary, path) == 0 else { throw Errno(code: errno) }
         } catch {
-            unsafe unlink(temporary)
+            remove(temporary)
             throw error
         }
         if isDurable { synchronizeDirectory(of: path) }
-    }
-
-    /// Writes all octets, from the descriptor's position on.
-    static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
-        var count = 0
-        while count < bytes.count {
-            let put = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
-            }
-            if put < 0, errno == EINTR { continue }
-            if put < 0 { throw Fault(code: errno) }
-            count += put
-        }
     }
 
     /// Waits until the disk has the directory: only then is a renamed file on disk. Errors are ignored: file systems
@@ -150,20 +109,20 @@ enum StoreFile {
     }
 
     /// Waits until the disk has what was written to a file.
-    static func synchronize(_ path: String) throws(Fault) {
-        let descriptor = try place { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    static func synchronize(_ path: String) throws(Errno) {
+        let descriptor = try descriptor { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         defer { close(descriptor) }
-        if fsync(descriptor) != 0 { throw Fault(code: errno) }
+        if fsync(descriptor) != 0 { throw Errno(code: errno) }
     }
 
     static func remove(_ path: String) { unsafe unlink(path) }
 
     /// Makes a directory and those above it, for its owner alone.
-    static func makeDirectory(_ path: String) throws(Fault) {
+    static func makeDirectory(_ path: String) throws(Errno) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, parent(of: path) != path else { throw Fault(code: errno) }
+        guard errno == ENOENT, parent(of: path) != path else { throw Errno(code: errno) }
         try makeDirectory(parent(of: path))
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Fault(code: errno) }
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Errno(code: errno) }
     }
 
     /// Runs `body` while no other process, and no other thread, runs one with this path. The lock file stays behind,
@@ -174,13 +133,13 @@ enum StoreFile {
     static func locked<Result>(
         _ path: String,
         upTo limit: Duration? = nil,
-        _ body: () throws(Fault) -> Result
-    ) throws(Fault) -> Result {
-        let descriptor = try place { unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600)) }
+        _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let descriptor = try descriptor { unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600)) }
         defer { unlock(descriptor) }
         let end = limit.map { ContinuousClock.now + $0 }
         while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EINTR || errno == EWOULDBLOCK else { throw Fault(code: errno) }
+            guard errno == EINTR || errno == EWOULDBLOCK else { throw Errno(code: errno) }
             guard let end else { continue }
             if ContinuousClock.now >= end { throw .busy }
             usleep(2_000)
@@ -224,26 +183,20 @@ enum StoreFile {
     /// while another process holds the lock, and takes no lock if there are no leftovers.
     static func removeLeftoversIfUnlocked(of path: String) {
         guard !leftovers(of: path).isEmpty else { return }
-        try? locked(path + ".lock", upTo: .zero) { () throws(Fault) in removeLeftovers(of: path) }
+        try? locked(path + ".lock", upTo: .zero) { () throws(Errno) in removeLeftovers(of: path) }
     }
 
     private static func leftovers(of path: String) -> [String] {
         let folder = parent(of: path)
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let file = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
-        let now = timestamp()
+        let now = UnixTime.now
         return ((try? names(in: folder)) ?? []).compactMap { name in
             guard name.hasPrefix(file + ".") else { return nil }
             let isOld =
                 name == file + damaged && state("\(folder)/\(name)").map { now - $0.seconds > keptTime } == true
             return isOld || name.hasSuffix(unfinished) ? "\(folder)/\(name)" : nil
         }
-    }
-
-    private static func timestamp() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
     }
 
     // MARK: States
@@ -270,10 +223,10 @@ enum StoreFile {
     }
 
     /// Returns the names in a directory; none if there is no such directory.
-    static func names(in path: String) throws(Fault) -> [String] {
+    static func names(in path: String) throws(Errno) -> [String] {
         guard let directory = unsafe opendir(path) else {
             if errno == ENOENT { return [] }
-            throw Fault(code: errno)
+            throw Errno(code: errno)
         }
         defer { unsafe closedir(directory) }
         var names: [String] = []
@@ -286,7 +239,7 @@ enum StoreFile {
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        if errno != 0 { throw Fault(code: errno) }
+        if errno != 0 { throw Errno(code: errno) }
         return names
     }
 
@@ -295,14 +248,24 @@ enum StoreFile {
 }
 
 extension StoreFile.State: Kept {
-    static func keep(_ state: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
-        Self(
-            inode: try record.row(state?.inode),
-            size: try record.row(state?.size),
-            seconds: try record.row(state?.seconds),
-            nanoseconds: try record.row(state?.nanoseconds)
-        )
+    static func keep(_ state: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: state, Self.init, \.inode, \.size, \.seconds, \.nanoseconds)
     }
+}
+
+/// Why a file of the stores cannot be read or written.
+extension Errno {
+    /// The file is no record of ours, or only a part of one. The system has no such error.
+    static let damaged = Errno(code: -1)
+    /// Another process holds the lock.
+    static let busy = Errno(code: EBUSY)
+
+    /// The system's words without the symbol.
+    var words: String { unsafe String(cString: strerror(code)) }
+
+    /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not a
+    /// regular file. Other faults, such as a lack of descriptors, say nothing about the file and may pass.
+    var isOfFile: Bool { [ENOENT, EFBIG, EINVAL, ENXIO].contains(code) }
 }
 
 /// The directories of this program's stores, by the XDG Base Directory Specification 0.8.
@@ -352,11 +315,11 @@ struct SharedFile<Content: Kept>: Sendable {
     /// The file's state, which is another one after a process has written the file. Nil if there is no file.
     var state: StoreFile.State? { StoreFile.state(path) }
 
-    /// Returns what the file holds; nil if there is no file. ``StoreFile/Fault/damaged``: it is not a file of this
+    /// Returns what the file holds; nil if there is no file. `Errno.damaged`: it is not a file of this
     /// kind, or only part of one.
-    func read() throws(StoreFile.Fault) -> Content? {
+    func read() throws(Errno) -> Content? {
         let octets: [UInt8]
-        do throws(StoreFile.Fault) {
+        do throws(Errno) {
             octets = try StoreFile.read(path, limit: limit)
         } catch {
             if error.code == ENOENT { return nil }
@@ -367,9 +330,9 @@ struct SharedFile<Content: Kept>: Sendable {
     }
 
     /// Writes the file, and returns its state after that. The caller holds the lock.
-    func write(_ content: Content) throws(StoreFile.Fault) -> StoreFile.State? {
-        guard let octets = StoreRecord.file(kind, of: content) else { throw StoreFile.Fault(code: EINVAL) }
-        guard octets.count <= limit else { throw StoreFile.Fault(code: EFBIG) }
+    func write(_ content: Content) throws(Errno) -> StoreFile.State? {
+        guard let octets = StoreRecord.file(kind, of: content) else { throw Errno(code: EINVAL) }
+        guard octets.count <= limit else { throw Errno(code: EFBIG) }
         try StoreFile.replace(path, with: octets, isDurable: true)
         return state
     }
@@ -380,10 +343,10 @@ struct SharedFile<Content: Kept>: Sendable {
     ///   written once, some milliseconds; only a stopped process holds it longer.
     func locked<Value>(
         upTo limit: Duration = .seconds(1),
-        _ body: () throws(StoreFile.Fault) -> Value
-    ) throws(StoreFile.Fault) -> Value {
+        _ body: () throws(Errno) -> Value
+    ) throws(Errno) -> Value {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
-        return try StoreFile.locked(path + ".lock", upTo: limit) { () throws(StoreFile.Fault) in
+        return try StoreFile.locked(path + ".lock", upTo: limit) { () throws(Errno) in
             StoreFile.removeLeftovers(of: path)
             return try body()
         }

@@ -1,13 +1,29 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlText
 
-/// A value that the library's own files keep.
-protocol Kept {
-    /// Names the value's fields, each once: writing and reading run the same rows in the same order.
-    ///
+/// What may be a field of a value that the library's own files keep: such a value, or an optional of one.
+protocol KeptField {
     /// - Parameter value: what is written; nil in reading.
     /// - Returns: the value that is written, or that was read.
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self
+    static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self
+}
+
+/// A value that the library's own files keep.
+protocol Kept: KeptField {
+    /// Names the value's fields, each once: writing and reading run the same rows in the same order. The parameter and
+    /// the result are those of ``KeptField/row(_:in:)``.
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self
+}
+
+extension Kept {
+    static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self { try record.row(value) }
+}
+
+extension Optional: KeptField where Wrapped: Kept {
+    static func row(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.row(optional: value ?? nil)
+    }
 }
 
 /// The one format of the library's own files, while a record is written or read:
@@ -99,29 +115,42 @@ struct StoreRecord {
     /// A field that every value has.
     ///
     /// - Parameter value: what is written; nil in reading.
-    mutating func row<Value: Kept>(_ value: Value?) throws(StoreFile.Fault) -> Value {
+    mutating func row<Value: Kept>(_ value: Value?) throws(Errno) -> Value {
         guard let value = try row(optional: value) else { throw .damaged }
         return value
     }
 
     /// A field that may have no value.
-    mutating func row<Value: Kept>(optional value: Value?) throws(StoreFile.Fault) -> Value? {
+    mutating func row<Value: Kept>(optional value: Value?) throws(Errno) -> Value? {
         guard let mark = try begin(isThere: value != nil) else { return nil }
         let kept = try Value.keep(value, in: &self)
         try finish(mark)
         return kept
     }
 
-    /// A field that is one of several.
-    mutating func row<Choice: RawRepresentable>(
-        one value: Choice?
-    ) throws(StoreFile.Fault) -> Choice where Choice.RawValue: Kept {
-        guard let choice = Choice(rawValue: try row(value?.rawValue)) else { throw .damaged }
-        return choice
+    /// All fields of a value, which `make` makes of them.
+    mutating func rows<Whole, each Part: KeptField>(
+        of value: Whole?,
+        _ make: (repeat each Part) -> Whole,
+        _ parts: repeat KeyPath<Whole, each Part>
+    ) throws(Errno) -> Whole {
+        make(repeat try (each Part).row(value?[keyPath: each parts], in: &self))
+    }
+
+    /// Fields of a value, which are set in `kept`.
+    mutating func rows<Whole, each Part: KeptField>(
+        of value: Whole?,
+        in kept: inout Whole,
+        _ parts: repeat WritableKeyPath<Whole, each Part>
+    ) throws(Errno) {
+        func set<One: KeptField>(_ part: WritableKeyPath<Whole, One>) throws(Errno) {
+            kept[keyPath: part] = try One.row(value?[keyPath: part], in: &self)
+        }
+        repeat try set(each parts)
     }
 
     /// Writes or reads the length. Returns what ``finish(_:)`` needs; nil for a field without a value.
-    private mutating func begin(isThere: Bool) throws(StoreFile.Fault) -> Int? {
+    private mutating func begin(isThere: Bool) throws(Errno) -> Int? {
         depth += 1
         guard depth <= Self.mostDepth else { throw .damaged }
         let length = try number(isReading ? nil : isThere ? 0 : -1)
@@ -135,7 +164,7 @@ struct StoreRecord {
         return end
     }
 
-    private mutating func finish(_ mark: Int) throws(StoreFile.Fault) {
+    private mutating func finish(_ mark: Int) throws(Errno) {
         depth -= 1
         if isReading {
             guard isAtEnd else { throw .damaged }
@@ -148,7 +177,7 @@ struct StoreRecord {
     // MARK: What is in a field
 
     /// A number that is all of a field, or one of several in it.
-    mutating func number(_ value: Int64?) throws(StoreFile.Fault) -> Int64 {
+    mutating func number(_ value: Int64?) throws(Errno) -> Int64 {
         guard isReading else {
             let value = value ?? 0
             octets.append(contentsOf: repeatElement(0, count: 8))
@@ -181,8 +210,15 @@ struct StoreRecord {
 
 // MARK: Values that are one field
 
+extension Kept where Self: RawRepresentable, RawValue: Kept {
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
+        guard let choice = Self(rawValue: try RawValue.keep(value?.rawValue, in: &record)) else { throw .damaged }
+        return choice
+    }
+}
+
 extension Kept where Self: FixedWidthInteger {
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         let number = try record.number(value.map { Int64(truncatingIfNeeded: $0) })
         let value = Self(truncatingIfNeeded: number)
         guard Int64(truncatingIfNeeded: value) == number else { throw .damaged }
@@ -198,7 +234,7 @@ extension UInt32: Kept {}
 extension UInt64: Kept {}
 
 extension Bool: Kept {
-    static func keep(_ value: Bool?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Bool {
+    static func keep(_ value: Bool?, in record: inout StoreRecord) throws(Errno) -> Bool {
         switch try record.number(value.map { $0 ? 1 : 0 }) {
         case 0: return false
         case 1: return true
@@ -208,12 +244,18 @@ extension Bool: Kept {
 }
 
 extension Double: Kept {
-    static func keep(_ value: Double?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Double {
+    static func keep(_ value: Double?, in record: inout StoreRecord) throws(Errno) -> Double {
         Double(bitPattern: UInt64(bitPattern: try record.number(value.map { Int64(bitPattern: $0.bitPattern) })))
     }
 }
 
-extension ArraySlice<UInt8>: Kept {
+extension Float: Kept {
+    static func keep(_ value: Float?, in record: inout StoreRecord) throws(Errno) -> Float {
+        Float(try Double.keep(value.map { Double($0) }, in: &record))
+    }
+}
+
+extension ArraySlice<UInt8>: Kept, KeptField {
     static func keep(_ value: Self?, in record: inout StoreRecord) -> Self {
         guard let value else { return record.content() }
         record.content(value)
@@ -238,7 +280,7 @@ extension String: Kept {
 }
 
 extension URL: Kept {
-    static func keep(_ value: URL?, in record: inout StoreRecord) throws(StoreFile.Fault) -> URL {
+    static func keep(_ value: URL?, in record: inout StoreRecord) throws(Errno) -> URL {
         guard let url = value ?? URL(string: String.keep(nil, in: &record)) else { throw .damaged }
         if value != nil { record.content(url.absoluteString.utf8) }
         return url
@@ -247,7 +289,7 @@ extension URL: Kept {
 
 extension Date: Kept {
     /// A date that is not finite is refused.
-    static func keep(_ value: Date?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Date {
+    static func keep(_ value: Date?, in record: inout StoreRecord) throws(Errno) -> Date {
         let seconds = try Double.keep(value?.timeIntervalSinceReferenceDate, in: &record)
         guard seconds.isFinite else { throw .damaged }
         return Date(timeIntervalSinceReferenceDate: seconds)
@@ -256,8 +298,8 @@ extension Date: Kept {
 
 // MARK: Values of several fields
 
-extension Array: Kept where Element: Kept {
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+extension Array: Kept, KeptField where Element: Kept {
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         if let value {
             for element in value { _ = try record.row(element) }
             return value
@@ -268,9 +310,9 @@ extension Array: Kept where Element: Kept {
     }
 }
 
-extension Dictionary: Kept where Key == String, Value: Kept {
+extension Dictionary: Kept, KeptField where Key == String, Value: Kept {
     /// A key with more than ``MarkRun/limit`` combining marks in a row is refused: dictionaries take long for it.
-    static func keep(_ value: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+    static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         var left = value?.sorted { $0.key < $1.key }[...]
         var table: Self = [:]
         while left.map({ !$0.isEmpty }) ?? !record.isAtEnd {

@@ -75,16 +75,16 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
 
     /// Reads an archive; nil unless it is keyed and has a protection space. The challenge has no sender.
     public required init?(coder aDecoder: NSCoder) {
-        guard aDecoder.allowsKeyedCoding, let space = aDecoder.object(URLProtectionSpace.self, Key.space) else {
+        guard aDecoder.allowsKeyedCoding, let space = aDecoder.object(URLProtectionSpace.self, "protectionSpace") else {
             return nil
         }
         self.space = space
-        credential = aDecoder.object(URLCredential.self, Key.credential)
-        failures = aDecoder.number(Key.failures)?.intValue ?? 0
-        response = aDecoder.response(Key.response)
-        reason = aDecoder.string(Key.domain).map { domain in
-            let words = aDecoder.string(Key.words).map { [NSLocalizedDescriptionKey: $0] }
-            return NSError(domain: domain, code: aDecoder.number(Key.code)?.intValue ?? 0, userInfo: words)
+        credential = aDecoder.object(URLCredential.self, "proposedCredential")
+        failures = aDecoder.number("previousFailureCount")?.intValue ?? 0
+        response = aDecoder.response("failureResponse")
+        reason = aDecoder.string("error.domain").map { domain in
+            let words = aDecoder.string("error.localizedDescription").map { [NSLocalizedDescriptionKey: $0] }
+            return NSError(domain: domain, code: aDecoder.number("error.code")?.intValue ?? 0, userInfo: words)
         }
         answering = nil
     }
@@ -93,26 +93,16 @@ open class URLAuthenticationChallenge: NSObject, NSSecureCoding, @unchecked Send
     /// credential is written if it is a name and a password, unencrypted. Writes nothing to a coder without keys.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding else { return }
-        aCoder.encode(protectionSpace, forKey: Key.space)
+        aCoder.encode(protectionSpace, forKey: "protectionSpace")
         if let credential = proposedCredential, credential.user != nil {
-            aCoder.encode(credential, forKey: Key.credential)
+            aCoder.encode(credential, forKey: "proposedCredential")
         }
-        aCoder.encode(NSNumber(value: previousFailureCount), forKey: Key.failures)
-        if let failureResponse { aCoder.encode(failureResponse, forKey: Key.response) }
+        aCoder.encode(NSNumber(value: previousFailureCount), forKey: "previousFailureCount")
+        if let failureResponse { aCoder.encode(failureResponse, forKey: "failureResponse") }
         guard let error = error as NSError? else { return }
-        aCoder.encode(NSString(string: error.domain), forKey: Key.domain)
-        aCoder.encode(NSNumber(value: error.code), forKey: Key.code)
-        aCoder.encode(NSString(string: error.localizedDescription), forKey: Key.words)
-    }
-
-    private enum Key {
-        static let space = "protectionSpace"
-        static let credential = "proposedCredential"
-        static let failures = "previousFailureCount"
-        static let response = "failureResponse"
-        static let domain = "error.domain"
-        static let code = "error.code"
-        static let words = "error.localizedDescription"
+        aCoder.encode(NSString(string: error.domain), forKey: "error.domain")
+        aCoder.encode(NSNumber(value: error.code), forKey: "error.code")
+        aCoder.encode(NSString(string: error.localizedDescription), forKey: "error.localizedDescription")
     }
 }
 

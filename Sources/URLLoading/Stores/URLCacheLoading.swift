@@ -25,10 +25,6 @@ extension URLCache {
         isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request, isExact: false)
     }
 
-    func find(_ key: CacheKey) -> Finding {
-        isSubclass ? .onDisk(key) : look(for: key, isExact: false)
-    }
-
     /// Looks the request up in this class's own memory and disk.
     func look(for request: URLRequest, isExact: Bool) -> Finding {
         if memory.withLock({ $0.isEmpty }) { return disk?.holds(CacheKey(request), isExact: isExact) ?? .nothing }
@@ -117,11 +113,9 @@ extension URLCache {
     }
 }
 
-/// The cache as loads know it.
 extension URLCache: AnswerStore {
     package func find(_ key: CacheKey) -> AnswerFinding {
-        let found: Finding = find(key)
-        return switch found {
+        switch isSubclass ? .onDisk(key) : look(for: key, isExact: false) {
         case .nothing: .nothing
         case .response(let response): response.answer.map { .answer($0) } ?? .nothing
         case .onDisk: .unread

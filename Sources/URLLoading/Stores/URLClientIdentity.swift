@@ -56,9 +56,9 @@ public final class URLClientIdentity: Sendable {
     func tlsIdentity(sending intermediates: [Data]?) throws(Unusable) -> ClientIdentity {
         guard let intermediates else { return identity }
         do throws(CertificateError) {
-            var certificates: [Certificate] = []
-            for der in intermediates { certificates.append(try Certificate(der: Array(der))) }
-            return identity.sending(certificates)
+            return identity.sending(
+                try intermediates.map { der throws(CertificateError) in try Certificate(der: Array(der)) }
+            )
         } catch {
             throw Unusable(description: error.description)
         }

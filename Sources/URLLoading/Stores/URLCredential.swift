@@ -84,7 +84,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
     open override var hash: Int { value.hashValue }
 
-    // MARK: Archives
+    // MARK: Archives, under FoundationNetworking's keys
 
     /// Always true.
     public static var supportsSecureCoding: Bool { true }
@@ -92,8 +92,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// Reads an archive; nil unless it is keyed and holds a name and a password.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
-            let user = aDecoder.string(Key.user), let password = aDecoder.string(Key.password),
-            let number = aDecoder.number(Key.persistence),
+            let user = aDecoder.string("NS._user"), let password = aDecoder.string("NS._password"),
+            let number = aDecoder.number("NS._persistence"),
             let persistence = Persistence(rawValue: number.uintValue)
         else { return nil }
         let proof = Credential.Proof.password(user: user, password: password)
@@ -104,16 +104,9 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// nil for the archive of such a credential, and for one of a coder without keys.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding, case .password(let user, let password) = value.proof else { return }
-        aCoder.encode(NSString(string: user), forKey: Key.user)
-        aCoder.encode(NSString(string: password), forKey: Key.password)
-        aCoder.encode(NSNumber(value: value.persistence.rawValue), forKey: Key.persistence)
-    }
-
-    /// The keys, which are FoundationNetworking's.
-    private enum Key {
-        static let user = "NS._user"
-        static let password = "NS._password"
-        static let persistence = "NS._persistence"
+        aCoder.encode(NSString(string: user), forKey: "NS._user")
+        aCoder.encode(NSString(string: password), forKey: "NS._password")
+        aCoder.encode(NSNumber(value: value.persistence.rawValue), forKey: "NS._persistence")
     }
 }
 
@@ -129,55 +122,26 @@ struct Credential: Hashable, Sendable {
     let proof: Proof
     let persistence: URLCredential.Persistence
 
-    var user: String? {
-        switch proof {
-        case .password(let user, _): user
-        case .identity, .trust: nil
-        }
-    }
-
-    var password: String? {
-        switch proof {
-        case .password(_, let password): password
-        case .identity, .trust: nil
-        }
-    }
-
-    var identity: URLClientIdentity? {
-        switch proof {
-        case .identity(let identity, _): identity
-        case .password, .trust: nil
-        }
-    }
-
-    var trust: URLServerTrust? {
-        switch proof {
-        case .trust(let trust): trust
-        case .password, .identity: nil
-        }
-    }
+    var user: String? { words?.user }
+    var password: String? { words?.password }
+    var identity: URLClientIdentity? { if case .identity(let identity, _) = proof { identity } else { nil } }
+    var trust: URLServerTrust? { if case .trust(let trust) = proof { trust } else { nil } }
 
     var intermediates: [Data] {
-        switch proof {
-        case .identity(let identity, let own): own ?? Array(identity.certificates.dropFirst())
-        case .password, .trust: []
-        }
+        guard case .identity(let identity, let own) = proof else { return [] }
+        return own ?? Array(identity.certificates.dropFirst())
     }
 
     /// The user name and password, for Basic and Digest; nil for another kind of credential.
     var words: Credentials? {
-        switch proof {
-        case .password(let user, let password): Credentials(user: user, password: password)
-        case .identity, .trust: nil
-        }
+        guard case .password(let user, let password) = proof else { return nil }
+        return Credentials(user: user, password: password)
     }
 
     /// Returns the identity for TLS; nil for another kind of credential.
     func tlsIdentity() throws(URLClientIdentity.Unusable) -> ClientIdentity? {
-        switch proof {
-        case .identity(let identity, let own): try identity.tlsIdentity(sending: own)
-        case .password, .trust: nil
-        }
+        guard case .identity(let identity, let own) = proof else { return nil }
+        return try identity.tlsIdentity(sending: own)
     }
 }
 

@@ -53,20 +53,10 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     open var port: Int { space.port }
 
     /// The protocol; nil for a proxy.
-    open var `protocol`: String? {
-        switch space.side {
-        case .server(let name): name
-        case .proxy: nil
-        }
-    }
+    open var `protocol`: String? { if case .server(let name) = space.side { name } else { nil } }
 
     /// The kind of proxy; nil for a server.
-    open var proxyType: String? {
-        switch space.side {
-        case .server: nil
-        case .proxy(let type): type
-        }
-    }
+    open var proxyType: String? { if case .proxy(let type) = space.side { type } else { nil } }
 
     open override func isProxy() -> Bool { space.isProxy }
 
@@ -100,18 +90,19 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
     /// Reads an archive; nil unless it is keyed and has a host.
     public required init?(coder aDecoder: NSCoder) {
-        guard aDecoder.allowsKeyedCoding, let host = aDecoder.string(Key.host) else { return nil }
-        let isProxy = aDecoder.number(Key.isProxy)?.boolValue == true
-        let name = aDecoder.string(Key.side)
+        guard aDecoder.allowsKeyedCoding, let host = aDecoder.string("host") else { return nil }
+        let isProxy = aDecoder.number("isProxy")?.boolValue == true
+        // A server's protocol or a proxy's kind.
+        let name = aDecoder.string("side")
         var space = ProtectionSpaceValues(
             host: host,
-            port: aDecoder.number(Key.port)?.intValue ?? 0,
+            port: aDecoder.number("port")?.intValue ?? 0,
             side: isProxy ? .proxy(name) : .server(name),
-            realm: aDecoder.string(Key.realm),
-            method: aDecoder.string(Key.method)
+            realm: aDecoder.string("realm"),
+            method: aDecoder.string("authenticationMethod")
         )
-        if aDecoder.containsValue(forKey: Key.names) {
-            let names = aDecoder.decodeObject(of: [NSArray.self, NSData.self], forKey: Key.names)
+        if aDecoder.containsValue(forKey: "distinguishedNames") {
+            let names = aDecoder.decodeObject(of: [NSArray.self, NSData.self], forKey: "distinguishedNames")
             space.distinguishedNames = names as? [Data]
         }
         self.space = space
@@ -121,28 +112,17 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// keys.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding else { return }
-        aCoder.encode(NSString(string: host), forKey: Key.host)
-        aCoder.encode(NSNumber(value: port), forKey: Key.port)
-        aCoder.encode(NSNumber(value: isProxy()), forKey: Key.isProxy)
+        aCoder.encode(NSString(string: host), forKey: "host")
+        aCoder.encode(NSNumber(value: port), forKey: "port")
+        aCoder.encode(NSNumber(value: isProxy()), forKey: "isProxy")
         for (key, text) in [
-            (Key.side, self.protocol ?? proxyType), (Key.realm, realm), (Key.method, authenticationMethod),
+            ("side", self.protocol ?? proxyType), ("realm", realm), ("authenticationMethod", authenticationMethod),
         ] {
             if let text { aCoder.encode(NSString(string: text), forKey: key) }
         }
         if let names = space.distinguishedNames {
-            aCoder.encode(NSArray(array: names.map { NSData(data: $0) }), forKey: Key.names)
+            aCoder.encode(NSArray(array: names.map { NSData(data: $0) }), forKey: "distinguishedNames")
         }
-    }
-
-    private enum Key {
-        static let host = "host"
-        static let port = "port"
-        static let isProxy = "isProxy"
-        /// A server's protocol or a proxy's kind.
-        static let side = "side"
-        static let realm = "realm"
-        static let method = "authenticationMethod"
-        static let names = "distinguishedNames"
     }
 
     open override var description: String {
@@ -197,12 +177,7 @@ struct ProtectionSpaceValues: Sendable {
         NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust,
     ]
 
-    var isProxy: Bool {
-        switch side {
-        case .proxy: true
-        case .server: false
-        }
-    }
+    var isProxy: Bool { if case .proxy = side { true } else { false } }
 
     /// Whether the connection is encrypted, by TLS. A proxy's kind does not say that: it says which URLs the proxy is
     /// for.

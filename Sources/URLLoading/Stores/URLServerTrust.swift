@@ -61,7 +61,6 @@ public final class URLServerTrust: Sendable {
         if case .failure(let failure) = verdict { throw Self.error(failure) }
     }
 
-    /// Returns the error for a server that is not trusted.
     static func error(_ failure: TLSTrustFailure) -> URLError {
         error(ErrorTranslation.code(failure.reason), failure.description)
     }

@@ -1,10 +1,10 @@
 internal import Foundation
+internal import UncurlReactor
 internal import UncurlSemantics
 
 /// The data from which an upload can resume: the URL at which the server keeps it, the request that began it, and the
 /// source of its content. It is stored as the resume data of downloads is.
 struct UploadResumeData: Sendable {
-    /// The source of the content.
     enum Content: Sendable {
         /// The octets themselves: the resume data may hold their only copy.
         case data(Data)
@@ -19,14 +19,9 @@ struct UploadResumeData: Sendable {
     let resource: URL
     let draft: UploadDraft
     let content: Content
+}
 
-    init(request: URLRequest, resource: URL, draft: UploadDraft, content: Content) {
-        self.request = request
-        self.resource = resource
-        self.draft = draft
-        self.content = content
-    }
-
+extension UploadResumeData {
     /// Nil for data that this module has not written, or that was changed.
     init?(_ data: Data) {
         guard let read = StoreRecord.value(of: Array(data), .upload, as: Self.self),
@@ -39,21 +34,15 @@ struct UploadResumeData: Sendable {
 }
 
 extension UploadResumeData: Kept {
-    static func keep(
-        _ data: UploadResumeData?,
-        in record: inout StoreRecord
-    ) throws(StoreFile.Fault) -> UploadResumeData {
-        UploadResumeData(
-            request: URLRequest(storage: RequestStorage(try record.row(data?.request.values.forResumption))),
-            resource: try record.row(data?.resource),
-            draft: try record.row(one: data?.draft),
-            content: try record.row(data?.content)
-        )
+    static func keep(_ data: UploadResumeData?, in record: inout StoreRecord) throws(Errno) -> Self {
+        try record.rows(of: data, Self.init, \.request.forResumption, \.resource, \.draft, \.content)
     }
 }
 
+extension UploadDraft: Kept {}
+
 extension UploadResumeData.Content: Kept {
-    static func keep(_ content: Self?, in record: inout StoreRecord) throws(StoreFile.Fault) -> Self {
+    static func keep(_ content: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         var (path, state, data): (String?, StoreFile.State?, Data?)
         switch content {
         case .file(let file, let known)?: (path, state) = (file, known)

@@ -9,32 +9,23 @@ extension URLSession {
 
         /// The task whose content this is.
         public let task: URLSessionDataTask
-        private let channel: ByteChannel
-        private let lifetime: Lifetime
+        private let reader: Reader
 
-        init(_ task: URLSessionDataTask, _ channel: ByteChannel) {
-            self.task = task
-            self.channel = channel
-            lifetime = Lifetime(task, channel)
-        }
+        init(_ reader: Reader) { (task, self.reader) = (reader.task, reader) }
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel, lifetime) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader) }
 
         /// Reads the content. The task is cancelled when the last iterator and the last sequence are gone.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private let channel: ByteChannel
-            private let lifetime: Lifetime
-            var task: URLSessionTask { lifetime.task }
+            private let reader: Reader
+            var task: URLSessionTask { reader.task }
             /// The piece that is being read. It and the position in it are open to callers' modules, in which
             /// ``next(isolation:)`` is compiled: a call for each byte would cost ten times what the byte does.
             @usableFromInline private(set) var chunk: [UInt8] = []
             @usableFromInline var position = 0
 
-            init(_ channel: ByteChannel, _ lifetime: Lifetime) {
-                self.channel = channel
-                self.lifetime = lifetime
-            }
+            init(_ reader: Reader) { self.reader = reader }
 
             /// Returns the next byte; nil at the end.
             ///
@@ -61,25 +52,18 @@ extension URLSession {
             @usableFromInline
             mutating func takeNextChunk() async throws -> Bool {
                 repeat {
-                    guard let next = try await takeChunk() else { return false }
+                    guard let next = try await reader.next() else { return false }
                     (chunk, position) = (next, 0)
                 } while chunk.isEmpty
                 return true
             }
 
-            /// Returns the next piece as it came.
-            func takeChunk() async throws -> [UInt8]? {
-                let (channel, lifetime) = (channel, lifetime)
-                return try await withTaskCancellationHandler {
-                    try await channel.next()
-                } onCancel: {
-                    lifetime.task.cancel()
-                }
-            }
+            func takeChunk() async throws -> [UInt8]? { try await reader.next() }
         }
 
-        /// Cancels the task when the last reader is gone.
-        final class Lifetime: Sendable {
+        /// What reads the content. It cancels the task when the last reference to it is gone, or if the Swift task that
+        /// reads is cancelled.
+        final class Reader: Sendable {
             let task: URLSessionDataTask
             private let channel: ByteChannel
 
@@ -92,6 +76,16 @@ extension URLSession {
                 channel.abandon()
                 task.cancel()
             }
+
+            /// Returns the head of the answer. It must be called only once.
+            func head() async throws -> URLResponse {
+                try await withTaskCancellationHandler(operation: channel.head) { task.cancel() }
+            }
+
+            /// Returns the next piece of the content, as it came; nil at the end.
+            func next() async throws -> [UInt8]? {
+                try await withTaskCancellationHandler(operation: channel.next) { task.cancel() }
+            }
         }
 
         /// The content as lines of UTF-8, without their line ends (LF, CR, CR LF, and Unicode's). Empty lines are left
@@ -102,32 +96,28 @@ extension URLSession {
         ///
         /// - Parameter limit: the most bytes of a line, without its line end; a longer line throws
         ///   `URLError.dataLengthExceedsMaximum`.
-        public func lines(limit: Int) -> AsyncLines { AsyncLines(self, limit: limit) }
+        public func lines(limit: Int) -> AsyncLines { AsyncLines(bytes: self, limit: limit) }
     }
 }
 
 extension URLSession.AsyncBytes {
     /// The content in the pieces that it comes in, for a program that divides it itself. It shares its reader with the
     /// sequence of bytes: what one has taken the other does not get.
-    public var chunks: AsyncChunks { AsyncChunks(self) }
+    public var chunks: AsyncChunks { AsyncChunks(bytes: self) }
 
     /// The content in pieces.
     public struct AsyncChunks: AsyncSequence, Sendable {
         /// One piece, as it came.
         public typealias Element = Data
 
-        private let bytes: URLSession.AsyncBytes
-
-        init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
+        fileprivate let bytes: URLSession.AsyncBytes
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
         /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private var bytes: URLSession.AsyncBytes.AsyncIterator
-
-            init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+            fileprivate var bytes: URLSession.AsyncBytes.AsyncIterator
 
             /// Returns the next piece; nil at the end. Throws `URLError`; `URLError.cancelled` if the Swift task was
             /// cancelled.
@@ -147,13 +137,8 @@ extension URLSession.AsyncBytes {
         /// which would fill the memory.
         public static let limit = 1024
 
-        private let scalars: AsyncUnicodeScalars
-        private let limit: Int
-
-        init(_ scalars: AsyncUnicodeScalars, limit: Int) {
-            self.scalars = scalars
-            self.limit = limit
-        }
+        fileprivate let scalars: AsyncUnicodeScalars
+        fileprivate let limit: Int
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scalars.makeAsyncIterator(), limit: limit) }
@@ -201,7 +186,7 @@ extension URLSession.AsyncBytes {
     /// Returns the content as characters, with a limit of the caller's own.
     ///
     /// - Parameter limit: the most scalars of a character; a longer one throws `URLError.dataLengthExceedsMaximum`.
-    public func characters(limit: Int) -> AsyncCharacters { AsyncCharacters(unicodeScalars, limit: limit) }
+    public func characters(limit: Int) -> AsyncCharacters { AsyncCharacters(scalars: unicodeScalars, limit: limit) }
 }
 
 extension URLSession.AsyncBytes {
@@ -211,21 +196,17 @@ extension URLSession.AsyncBytes {
         /// One scalar.
         public typealias Element = Unicode.Scalar
 
-        private let bytes: URLSession.AsyncBytes
-
-        init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
+        fileprivate let bytes: URLSession.AsyncBytes
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
         /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            private var bytes: URLSession.AsyncBytes.AsyncIterator
+            fileprivate var bytes: URLSession.AsyncBytes.AsyncIterator
             /// An octet that ended a sequence without being part of it.
-            private var held: UInt8?
+            fileprivate var held: UInt8?
             var task: URLSessionTask { bytes.task }
-
-            init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
             /// Returns the next scalar; nil at the end.
             ///
@@ -273,7 +254,7 @@ extension URLSession.AsyncBytes {
     }
 
     /// The content as Unicode scalars. Octets that are no UTF-8 are repaired.
-    public var unicodeScalars: AsyncUnicodeScalars { AsyncUnicodeScalars(self) }
+    public var unicodeScalars: AsyncUnicodeScalars { AsyncUnicodeScalars(bytes: self) }
 }
 
 extension URLSession.AsyncBytes {
@@ -286,13 +267,8 @@ extension URLSession.AsyncBytes {
         /// fill the memory.
         public static let usualLimit = 16 << 20
 
-        private let bytes: URLSession.AsyncBytes
-        private let limit: Int
-
-        init(_ bytes: URLSession.AsyncBytes, limit: Int) {
-            self.bytes = bytes
-            self.limit = limit
-        }
+        fileprivate let bytes: URLSession.AsyncBytes
+        fileprivate let limit: Int
 
         /// Makes the reader. If there are several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator(), limit: limit) }

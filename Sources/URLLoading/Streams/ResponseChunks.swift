@@ -6,14 +6,10 @@ internal import Synchronization
 package struct ResponseChunks: Sendable {
     package let task: URLSessionDataTask
     package let response: URLResponse
-    private let channel: ByteChannel
-    private let lifetime: URLSession.AsyncBytes.Lifetime
+    private let reader: URLSession.AsyncBytes.Reader
 
-    init(_ task: URLSessionDataTask, _ response: URLResponse, _ channel: ByteChannel) {
-        self.task = task
-        self.response = response
-        self.channel = channel
-        lifetime = URLSession.AsyncBytes.Lifetime(task, channel)
+    init(_ reader: URLSession.AsyncBytes.Reader, _ response: URLResponse) {
+        (task, self.response, self.reader) = (reader.task, response, reader)
     }
 
     /// Returns the next piece; nil at the end.
@@ -21,11 +17,7 @@ package struct ResponseChunks: Sendable {
     /// - Throws: `URLError`; `URLError.cancelled` if the Swift task was cancelled.
     package func next() async throws -> [UInt8]? {
         do {
-            return try await withTaskCancellationHandler {
-                try await channel.next()
-            } onCancel: { [task] in
-                task.cancel()
-            }
+            return try await reader.next()
         } catch {
             throw ErrorTranslation.error(error, task.currentRequest?.url)
         }
@@ -48,12 +40,8 @@ extension URLSession {
         }
         let chunks: @Sendable () async throws -> ResponseChunks = {
             do {
-                let response = try await withTaskCancellationHandler {
-                    try await channel.head()
-                } onCancel: {
-                    task.cancel()
-                }
-                return ResponseChunks(task, response, channel)
+                let reader = URLSession.AsyncBytes.Reader(task, channel)
+                return ResponseChunks(reader, try await reader.head())
             } catch {
                 throw ErrorTranslation.error(error, task.currentRequest?.url)
             }

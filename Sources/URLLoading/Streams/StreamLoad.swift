@@ -27,18 +27,11 @@ final class StreamLoad: WishWorker, AnswerSource {
         case stopped
     }
 
-    enum Reading {
+    /// What has become of reading, or of writing.
+    enum Direction {
         case open
-        /// Closed by the peer.
+        /// Reading: closed by the peer. Writing: a write was cut off, and the peer would read what follows as its rest.
         case ended
-        /// Closed by this side.
-        case closed
-    }
-
-    enum Writing {
-        case open
-        /// A write was cut off: the peer would read what follows as its rest.
-        case broken
         case closed
     }
 
@@ -65,7 +58,7 @@ final class StreamLoad: WishWorker, AnswerSource {
     private static let ahead = 64 << 10
 
     /// The delegate, until the load is over.
-    private(set) var delegate: (any StreamLoadDelegate)?
+    private(set) var delegate: (any LoadDelegate)?
     let engine: SessionEngine
     /// The origin. A connection that was HTTP keeps the host that it was made for.
     let origin: Origin?
@@ -76,33 +69,27 @@ final class StreamLoad: WishWorker, AnswerSource {
     private var reads: [Work] = []
     private var writes: [Work] = []
     private var input = OctetQueue()
-    private var reading = Reading.open
-    private var writing = Writing.open
+    private var reading = Direction.open
+    private var writing = Direction.open
     private var isFull = false
     private var isReadingHeld = false
     /// Whether the task is suspended: then nothing is sent, and no barrier takes effect.
     private var isSendingHeld = false
     private var lastWrite: UInt64 = 0
 
-    /// Makes a load that is to be connected.
-    init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, _ channel: StreamChannel, to origin: Origin) {
+    init(_ delegate: any LoadDelegate, _ engine: SessionEngine, _ channel: StreamChannel, to origin: Origin) {
         (self.delegate, self.engine, self.channel, self.origin) = (delegate, engine, channel, origin)
         state = .fresh(origin)
     }
 
     /// Makes a load of an answer's content.
-    init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, of channel: StreamChannel) {
+    init(_ delegate: any LoadDelegate, _ engine: SessionEngine, of channel: StreamChannel) {
         (self.delegate, self.engine, self.channel, origin) = (delegate, engine, channel, nil)
         (state, writing) = (.answer, .closed)
     }
 
     /// Makes a load of a connection that was HTTP, and that no task has asked for yet.
-    init(
-        _ delegate: any StreamLoadDelegate,
-        _ engine: SessionEngine,
-        on connection: UpgradedConnection,
-        to origin: Origin?
-    ) {
+    init(_ delegate: any LoadDelegate, _ engine: SessionEngine, on connection: UpgradedConnection, to origin: Origin?) {
         (self.delegate, self.engine, self.origin) = (delegate, engine, origin)
         state = .held(connection)
     }
@@ -226,7 +213,7 @@ final class StreamLoad: WishWorker, AnswerSource {
             }
             let count = min(asked.maximum, input.count)
             let data = count > 0 ? input.take(count) : nil
-            answer(asked.reply, .success((data, reading == .ended && input.isEmpty)))
+            delegate?.pass(asked.reply.answer(.success((data, reading == .ended && input.isEmpty))))
         }
     }
 
@@ -240,7 +227,7 @@ final class StreamLoad: WishWorker, AnswerSource {
             guard case .open(let connection) = state, !data.isEmpty else {
                 // There is nothing to wait for.
                 first.limit?.cancel()
-                answer(reply, .success(()))
+                delegate?.pass(reply.answer(.success(())))
                 writes.removeFirst()
                 continue
             }
@@ -252,11 +239,7 @@ final class StreamLoad: WishWorker, AnswerSource {
 
     private func fail(_ work: Work, _ error: URLError) {
         work.limit?.cancel()
-        switch work.wish {
-        case .read(let reading): answer(reading.reply, .failure(error))
-        case .write(_, _, let reply): answer(reply, .failure(error))
-        case .closeRead, .closeWrite, .capture, .startSecurity, .stopSecurity: break
-        }
+        if let answer = work.wish.failure(error) { delegate?.pass(answer) }
     }
 
     private func broken(_ reason: String) -> URLError {
@@ -315,7 +298,6 @@ final class StreamLoad: WishWorker, AnswerSource {
         delegate?.end(nil)
     }
 
-    /// Stops the load: the task is over.
     func stop() {
         if case .stopped = state { return }
         let last = state
@@ -328,7 +310,7 @@ final class StreamLoad: WishWorker, AnswerSource {
         case .connecting(let dial), .securing(let dial): dial.cancel()
         // Content that is cut off must not look complete.
         case .held(let connection), .open(let connection):
-            connection.close(abruptly: connection.queuedBytes > 0 || writing == .broken)
+            connection.close(abruptly: connection.queuedBytes > 0 || writing == .ended)
         case .fresh, .answer, .closed, .stopped: break
         }
     }
@@ -350,7 +332,7 @@ final class StreamLoad: WishWorker, AnswerSource {
         if let index = writes.firstIndex(where: { $0.number == number }) {
             let write = writes.remove(at: index)
             // The part that the connection has will still be sent, if the peer takes it.
-            if write.left != nil { writing = .broken }
+            if write.left != nil { writing = .ended }
             fail(write, error)
         } else {
             guard let index = line.firstIndex(where: { $0.isWrite && $0.number == number }) else { return }
@@ -358,29 +340,16 @@ final class StreamLoad: WishWorker, AnswerSource {
         }
         advance()
     }
-
-    func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
-        switch reply {
-        case .awaited(let call): call(result)
-        case .handler(let call):
-            guard let delegate else { return }
-            delegate.later { call(result) }
-        }
-    }
 }
 
 /// The time limit of one read or write. The time stops while the task is suspended. Loop-confined.
 final class StreamLimit: TimerHandler {
-    private enum State {
-        case running(TimerID, until: Instant)
-        /// In nanoseconds.
-        case standing(left: Int64)
-        case over
-    }
-
     private let loop: EventLoop
     private let act: () -> Void
-    private var state: State
+    /// The timer while the time runs.
+    private var timer: (id: TimerID, end: Instant)?
+    /// What is left of the time while it stands, in nanoseconds.
+    private var left: Int64?
 
     /// - Parameters:
     ///   - seconds: the limit; if it means no limit (``TimeLimit/duration(_:)``), the initialiser returns nil.
@@ -388,29 +357,29 @@ final class StreamLimit: TimerHandler {
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
         guard let limit = TimeLimit.duration(seconds) else { return nil }
         (self.loop, self.act) = (loop, act)
-        state = .standing(left: limit.wholeNanoseconds)
+        left = limit.wholeNanoseconds
         if !isStanding { go() }
     }
 
     func go() {
-        guard case .standing(let left) = state else { return }
+        guard let left = left.take() else { return }
         let end = loop.now.advanced(byNanoseconds: left)
-        state = .running(loop.arm(at: end, self), until: end)
+        timer = (loop.arm(at: end, self), end)
     }
 
     func stand() {
-        guard case .running(let timer, let end) = state else { return }
-        loop.cancel(timer)
-        state = .standing(left: max(0, end.nanoseconds(since: loop.now)))
+        guard let (id, end) = timer.take() else { return }
+        loop.cancel(id)
+        left = max(0, end.nanoseconds(since: loop.now))
     }
 
     func cancel() {
-        if case .running(let timer, _) = state { loop.cancel(timer) }
-        state = .over
+        if let timer = timer.take() { loop.cancel(timer.id) }
+        left = nil
     }
 
     func timerFired(_ id: TimerID) {
-        state = .over
+        timer = nil
         act()
     }
 }
@@ -489,15 +458,14 @@ extension StreamLoad {
     var isUntaken: Bool { if case .held = state { true } else { false } }
 }
 
-/// Receives what the connection reports.
 extension StreamLoad: UpgradedConnectionDelegate {
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
-        count(received: bytes.count)
+        delegate?.count(received: bytes.count)
         receive(bytes)
     }
 
     func connection(_ connection: UpgradedConnection, didSend count: Int) {
-        self.count(sent: count)
+        delegate?.count(sent: count)
         guard let first = writes.first, let left = first.left, case .write(_, _, let reply) = first.wish else { return }
         guard left <= count else {
             writes[0].left = left - count
@@ -505,7 +473,7 @@ extension StreamLoad: UpgradedConnectionDelegate {
         }
         writes.removeFirst()
         first.limit?.cancel()
-        answer(reply, .success(()))
+        delegate?.pass(reply.answer(.success(())))
         advance()
     }
 
@@ -517,13 +485,6 @@ extension StreamLoad: UpgradedConnectionDelegate {
         } else {
             state = .closed
             readingEnded()
-        }
-    }
-
-    private func count(sent: Int = 0, received: Int = 0) {
-        delegate?.task.snapshot.withLock { snapshot in
-            snapshot.counts.sent += Int64(sent)
-            snapshot.counts.received += Int64(received)
         }
     }
 }
@@ -538,7 +499,7 @@ extension SessionEngine {
     ///   - isSecured: whether TLS is spoken with the peer.
     func streamOptions(
         to origin: Origin,
-        of load: any StreamLoadDelegate,
+        of load: any LoadDelegate,
         isSecured: Bool
     ) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
@@ -558,15 +519,4 @@ extension SessionEngine {
         if isSecured { options.tls = try streamContext(of: load.session) }
         return options
     }
-}
-
-/// Gets the events of a stream task's connection, besides what every load reports. Loop-confined.
-protocol StreamLoadDelegate: LoadDelegate {
-    /// The queue on which handlers are called, after earlier calls.
-    var callbacks: CallbackQueue { get }
-    /// Asks to pause the answer until ``catchUp()``: as much as may be read ahead waits.
-    func fallBehind()
-    func catchUp()
-    /// Ends the task: the program has taken the connection over.
-    func end(handingOver streams: CapturedStreams)
 }

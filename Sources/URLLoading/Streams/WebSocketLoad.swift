@@ -78,7 +78,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         let connection = WebSocketConnection(upgraded, agreement, delegate: self)
         self.connection = connection
         guard delegate != nil else { return }
-        tellOpened(agreement.subprotocol)
+        delegate?.tell(.opened(agreement.subprotocol))
         for wish in channel.open(LoopBound(self, on: loop), callbacks) { take(wish) }
         // Not before: the channel passes on only what is set from here on.
         setMaximumMessageSize(channel.facts.maximumMessageSize)
@@ -144,7 +144,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         case .send(let message, let reply):
             connection?.send(message) { [self] hasLeft in
                 guard hasLeft else { return take(.unsent(reply)) }
-                count(sent: message.size)
+                delegate?.count(sent: message.size)
                 answer(reply, .success(()))
             }
         case .unsent(let reply):
@@ -164,12 +164,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
     }
 
     private func fail(_ wish: WebSocketWish) {
-        let error = channel.cancellation("the WebSocket is being closed")
-        switch wish {
-        case .send(_, let reply), .unsent(let reply), .ping(_, let reply): answer(reply, .failure(error))
-        case .receive(_, let reply): answer(reply, .failure(error))
-        case .limit: break
-        }
+        if let answer = wish.failure(channel.cancellation("the WebSocket is being closed")) { pass(answer) }
     }
 
     func takeBack(_ number: UInt64) {
@@ -200,7 +195,6 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         if isFull || isReadingHeld { connection?.pause() } else { connection?.resume() }
     }
 
-    /// Begins the closing handshake, as the program asks.
     func close(_ reason: CloseReason) {
         switch state {
         case .talking: state = .closing(reason)
@@ -214,7 +208,6 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         connection?.close(reason)
     }
 
-    /// Stops the load: it is over.
     func stop() {
         if case .stopped = state { return }
         if case .ended(_, let timer?) = state { loop.cancel(timer) }
@@ -238,19 +231,11 @@ final class WebSocketLoad: AnswerSource, WishWorker {
     // MARK: For the program
 
     private func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
-        switch reply {
-        case .awaited(let call): call(result)
-        case .handler(let call):
-            guard let delegate else { return channel.tell(reply.answer(result)) }
-            delegate.later { call(result) }
-        }
+        pass(reply.answer(result))
     }
 
-    private func count(sent: Int = 0, received: Int = 0) {
-        delegate?.task.snapshot.withLock { snapshot in
-            snapshot.counts.sent += Int64(sent)
-            snapshot.counts.received += Int64(received)
-        }
+    private func pass(_ answer: TaskAnswer) {
+        if let delegate { delegate.pass(answer) } else { channel.tell(answer) }
     }
 
     /// Returns the payload of a ping: its number, so that a pong answers its ping and those before it (RFC 6455
@@ -263,7 +248,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
 extension WebSocketLoad: WebSocketConnectionDelegate {
     func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage) {
         guard case .talking = state else { return }
-        count(received: message.size)
+        delegate?.count(received: message.size)
         if receivers.isEmpty {
             messages.append(message)
             weight += message.size + WebSocketLoad.overhead
@@ -310,9 +295,6 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         state = .ended(ending, timer)
     }
 
-    private func tellOpened(_ subprotocol: String?) { delegate?.tell(.opened(subprotocol)) }
-
-    /// Tells the delegate that the server has closed.
     private func tellClosed() {
         guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
         delegate.tell(.closed(task.closeCode, task.closeReason))

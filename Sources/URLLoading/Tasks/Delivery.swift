@@ -22,7 +22,6 @@ struct Delivery: ~Copyable {
     let session: URLSession
     /// The task as the program sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
-    /// Where the content goes.
     private(set) var sink = Sink.none
     /// Whether anything was put on the delegate queue; then the end is reported after it.
     private var hasTold = false
@@ -82,7 +81,6 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Puts a question on the delegate queue.
     mutating func put<Value: Sendable>(_ question: TaskQuestion, _ answer: Answer<Value>) {
         hasTold = true
         let (session, task) = (session, task)
@@ -204,12 +202,6 @@ struct Delivery: ~Copyable {
         self.sink = sink
     }
 
-    /// Takes the sink away: nothing more is delivered.
-    private mutating func takeSink() -> Sink {
-        defer { sink = .none }
-        return sink
-    }
-
     /// Checks the file of a complete answer. If not all of its content could be written, the file is removed: nothing
     /// tells which part of it is missing.
     mutating func checkFile() throws(URLError) {
@@ -222,7 +214,6 @@ struct Delivery: ~Copyable {
         }
     }
 
-    /// Takes away the file that the answer goes to; nil if the answer goes elsewhere.
     mutating func takeFile() -> DownloadFile? {
         guard case .file(let file) = sink else { return nil }
         sink = .none
@@ -246,7 +237,10 @@ struct Delivery: ~Copyable {
             if tellsPieces(to: (any URLSessionDataDelegate).self), hasListener(for: .content) {
                 hasRoom = tellData(Data(bytes))
             }
-            if case .report = reception { hasRoom = tellCount(counts) && hasRoom }
+            if case .report = reception {
+                let event = TaskEvent.received(counts.received, of: counts.expectedToReceive)
+                hasRoom = tell(event, weight: CallbackQueue.pieceWeight) && hasRoom
+            }
             return hasRoom ? .taken : .userIsBehind
         case .delegate:
             let data = Data(bytes)
@@ -277,10 +271,6 @@ struct Delivery: ~Copyable {
     private mutating func tellData(_ data: Data) -> Bool {
         guard task is URLSessionDataTask else { return true }
         return tell(.content(data), weight: CallbackQueue.pieceWeight + data.count)
-    }
-
-    private mutating func tellCount(_ counts: TaskCounts) -> Bool {
-        tell(.received(counts.received, of: counts.expectedToReceive), weight: CallbackQueue.pieceWeight)
     }
 
     /// Whether a delegate hears of what is written to the file.
@@ -318,7 +308,7 @@ struct Delivery: ~Copyable {
         made?.forgetRoom()
         if let metrics, streams == nil { tell(.metrics(metrics), afterCancel: true) }
         var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response ?? answer)
-        switch takeSink() {
+        switch sink {
         case .memory(let data): ending.data = data
         case .file(let file):
             file.finish(keeping: failure == nil)
@@ -328,6 +318,7 @@ struct Delivery: ~Copyable {
         case .stream(let stream): stream.stop()
         case .none, .delegate, .bytes: break
         }
+        sink = .none
         ending.streams = streams
         ending.metrics = metrics
         ending.isOrdered = hasTold
@@ -335,7 +326,6 @@ struct Delivery: ~Copyable {
     }
 }
 
-/// The events that the delegate of a delivery's task gets.
 extension Delivery {
     /// Whether a delegate with the methods of this protocol gets the answer in pieces. It does not if the task has a
     /// completion handler. If a function waits for the whole answer, only a delegate of the task's own gets the pieces.
@@ -379,7 +369,6 @@ extension Delivery {
         }
     }
 
-    /// The task's own delegate, or else the session's.
     var listener: TaskListener? { task.listener ?? session.listener }
 
     func hasListener(for interest: TaskInterests) -> Bool { listener?.hears(of: interest) ?? false }

@@ -5,7 +5,7 @@ internal import UncurlSemantics
 
 /// The rules for a request on the network, for a loading class that stands in for the network.
 extension URLSessionTask {
-    private var configuration: URLSessionConfiguration? { snapshot.withLock { $0.session }?.ownConfiguration }
+    private var configuration: URLSessionConfiguration? { session?.ownConfiguration }
 
     /// Returns the request with the cookies of its session's storage, unless it has its own or wants none.
     package func addingCookies(to request: URLRequest) -> URLRequest {

@@ -879,7 +879,7 @@ extension TaskLoader {
 }
 
 /// Receives what the connection of a stream task reports.
-extension TaskLoader: StreamLoadDelegate {
+extension TaskLoader {
     final var callbacks: CallbackQueue { delivery.callbacks }
 
     final func fallBehind() { load.fallBehind() }
@@ -935,7 +935,7 @@ extension TaskLoader: ProtocolLoadDelegate {
             throw ErrorTranslation.urlError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
         case nil: throw ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme")
         }
-        if let other = URLText.withLowercaseScheme(url), other != url { request.url = other }
+        if let other = url.withLowercaseScheme, other != url { request.url = other }
         return request.url ?? url
     }
 

@@ -143,7 +143,7 @@ public struct ValidationFailure: Error, Sendable {
 
 extension ValidationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
-        let place = response?.url.map { " from \(URLText.redacted($0))" } ?? ""
+        let place = response?.url.map { " from \($0.redacted)" } ?? ""
         if reasons.contains(where: \.isStatus) { return words + place }
         return words + place + (serialization.map { "; besides, \($0.words)" } ?? "")
     }

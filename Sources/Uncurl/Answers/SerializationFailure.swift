@@ -63,7 +63,7 @@ public struct SerializationFailure: Error, Sendable {
 
 extension SerializationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
-        let place = response?.url.map { " (\(status.map { "status \($0) " } ?? "")from \(URLText.redacted($0)))" }
+        let place = response?.url.map { " (\(status.map { "status \($0) " } ?? "")from \($0.redacted))" }
         return words + (place ?? "")
     }
 

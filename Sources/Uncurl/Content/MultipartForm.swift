@@ -56,7 +56,7 @@ public struct MultipartForm: Sendable {
         var (fileName, contentType) = (fileName, contentType)
         if let url = content.file {
             fileName = fileName ?? url.lastPathComponent
-            contentType = contentType ?? MediaTypes.type(ofPath: url.path)
+            contentType = contentType ?? URLResponse.mimeType(ofPath: url.path)
         }
         if let contentType { try Self.check("Content-Type", contentType) }
         let head = MultipartLayout.fields(

@@ -32,11 +32,11 @@ public struct LoggingMonitor: EventMonitor {
         case .built: break
         case .adapted(let request):
             facts["method"] = "\(request.httpMethod ?? "GET")"
-            facts["url"] = "\(ObservedNames.url(request.url))"
+            facts["url"] = "\(request.url?.observed() ?? "")"
             logger.log(level: stepLevel, "adapted", metadata: facts)
         case .createdTask(let task):
             facts["method"] = "\(task.originalRequest?.httpMethod ?? "GET")"
-            facts["url"] = "\(ObservedNames.url(task.originalRequest?.url))"
+            facts["url"] = "\(task.originalRequest?.url?.observed() ?? "")"
             logger.log(level: stepLevel, "sending", metadata: facts)
         case .suspended: logger.log(level: stepLevel, "suspended", metadata: facts)
         case .resumed: logger.log(level: stepLevel, "resumed", metadata: facts)

@@ -22,7 +22,7 @@ extension URLError {
         guard isUnsent, let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL else { return words }
         let name = url.host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
         let host = name + (url.port.map { ":\($0)" } ?? "")
-        return "there is no connection to \(host), so nothing was sent to \(URLText.redacted(url)): \(words)"
+        return "there is no connection to \(host), so nothing was sent to \(url.redacted): \(words)"
     }
 
     private var fileWords: String {

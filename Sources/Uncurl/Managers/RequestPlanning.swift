@@ -103,7 +103,7 @@ extension URLSessionManager {
                 query: request.parameters,
                 into: made,
                 type,
-                usual: MediaTypes.type(ofPath: file.path)
+                usual: URLResponse.mimeType(ofPath: file.path)
             )
             plan.kind = .upload(.file(file))
         case .stream(let length, let type, let make):

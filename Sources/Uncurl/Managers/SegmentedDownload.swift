@@ -286,7 +286,7 @@ final class SegmentedDownload: Sendable {
         _ destination: DownloadDestination?
     ) throws(UncurlError) -> URL {
         guard let destination, let place = destination.place(for: file.url, head) else {
-            return URL(fileURLWithPath: DownloadParts.completed(file.url.path))
+            return URL(fileURLWithPath: StoreFile.completed(file.url.path))
         }
         do throws(FileFailure) {
             try destination.options.move(file.url, to: place)

@@ -88,7 +88,7 @@ extension HTTPRequestOperation.Facts {
             : ResumeRule.validator(
                 entityTag: response.sendableEntityTag,
                 lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-                date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
+                date: response.value(forHTTPHeaderField: "Date")?.httpDate,
                 now: Int64(Date().timeIntervalSince1970)
             )
     }

@@ -44,7 +44,7 @@ public struct RequestDefaults: Sendable {
 
     /// Only Accept-Language, from the user's locale, and User-Agent, from the program.
     public init() {
-        headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(Self.userAgent)]
+        headers = [.acceptLanguage(URLRequest.acceptLanguage), .userAgent(Self.userAgent)]
         prepared = PreparedFields(headers)
     }
 

@@ -154,7 +154,7 @@ extension TaskOutcome {
     /// been handled, so such a file is moved to the process's folder, as an ordinary session's is.
     fileprivate func left(_ file: URL) -> URL {
         guard settle != nil else { return file }
-        let place = URL(fileURLWithPath: DownloadParts.newWhole())
+        let place = URL(fileURLWithPath: StoreFile.newWhole())
         do {
             try FilePlacement(file: file, place: place, replacesFile: false, staysPrivate: true).run()
             return place

@@ -88,7 +88,7 @@ final class SegmentFile: Sendable {
     private let descriptor: CInt
 
     init() throws(UncurlError) {
-        url = URL(fileURLWithPath: DownloadParts.newPart(in: NSTemporaryDirectory()))
+        url = URL(fileURLWithPath: StoreFile.newPart(in: NSTemporaryDirectory()))
         descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw Self.failure(url, errno) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UncurlReactor
 
 @testable import URLLoading
 
@@ -30,7 +31,7 @@ struct BackgroundFolderTests {
     @Test("one session holds a folder at a time, and the next one when it is released")
     func exclusive() throws {
         var first: BackgroundFolder? = try BackgroundFolder(for: "one", in: base.path)
-        #expect(throws: StoreFile.Fault.self) { try BackgroundFolder(for: "one", in: base.path) }
+        #expect(throws: Errno.self) { try BackgroundFolder(for: "one", in: base.path) }
         _ = try BackgroundFolder(for: "two", in: base.path)
         #expect(first != nil)
         first = nil
@@ -91,11 +92,11 @@ struct BackgroundFolderTests {
             guard let folder = try? BackgroundFolder(for: "one", in: path), let all = Descriptors.taken() else {
                 _exit(2)
             }
-            do throws(StoreFile.Fault) {
+            do throws(Errno) {
                 _ = try folder.contents()
                 _exit(3)
             } catch {
-                guard error == StoreFile.Fault(code: EMFILE) else { _exit(4) }
+                guard error == Errno(code: EMFILE) else { _exit(4) }
             }
             for descriptor in all { close(descriptor) }
             _exit((try? folder.contents())?.records.map(\.number) == [3] ? EXIT_SUCCESS : 5)
@@ -113,7 +114,7 @@ struct BackgroundFolderTests {
         // A link to itself gives a test an error of the disk, ELOOP.
         for path in [folder.path + "/4.task", SumLedger.path(beside: part)] {
             #expect(symlink(path, path) == 0)
-            #expect(throws: StoreFile.Fault.self) { try folder.contents() }
+            #expect(throws: Errno.self) { try folder.contents() }
             #expect(FileManager.default.fileExists(atPath: part))
             StoreFile.remove(path)
         }

@@ -208,7 +208,8 @@ struct ConnectionQuestionTests {
             await withCheckedContinuation { continuation in
                 let reply = Answer<ConnectionQuestion.Reply> { continuation.resume(returning: $0) }
                 let security = ClientSecurity(.isolated, hasDelegate: false)
-                ConnectionQuestion.put(place, proposing: nil, to: session, about: origin, for: security, reply)
+                ConnectionQuestion(session: session, origin: origin, security: security, place: place, reply: reply)
+                    .ask()
             }
         }
         #expect(await ask()?.isNobody == true)

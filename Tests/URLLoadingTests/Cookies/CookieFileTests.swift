@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import UncurlReactor
 import UncurlSemantics
 
 @testable import URLLoading
@@ -175,7 +176,7 @@ struct CookieFileTests {
                 let start = (0..<40).map { index in
                     CookieJar.Entry(cookie: Self.cookie("c\(index)", "start"), creation: 0, lastAccess: 0)
                 }
-                _ = try file.locked(upTo: .seconds(1)) { () throws(StoreFile.Fault) in try file.write(start) }
+                _ = try file.locked(upTo: .seconds(1)) { () throws(Errno) in try file.write(start) }
                 await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
                     let store = CookieStore(file: CookieFile(path: path))
                     guard store.all().count == 40 else { exit(1) }

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UncurlReactor
 import UncurlSemantics
 
 @testable import URLLoading
@@ -197,7 +198,7 @@ struct CookieStoreTests {
         for name in ["b", "c"] {
             set(second, name)
             second.flush()
-            #expect(second.failure == StoreFile.Fault(code: EFBIG))
+            #expect(second.failure == Errno(code: EFBIG))
             #expect(folder.file.state?.size == Int64(size))
         }
         #expect(folder.names == ["jar.json", "jar.json.lock"])
@@ -259,7 +260,7 @@ struct CookieStoreTests {
     func locked() throws {
         let store = store
         set(store, "a")
-        try folder.file.locked(upTo: .seconds(1)) { () throws(StoreFile.Fault) in
+        try folder.file.locked(upTo: .seconds(1)) { () throws(Errno) in
             store.flush(upTo: .zero)
             #expect(store.failure == .busy)
         }
@@ -277,7 +278,7 @@ struct CookieStoreTests {
         )
         entry.cookie.expires = 5
         let file = folder.file
-        _ = try file.locked(upTo: .seconds(1)) { () throws(StoreFile.Fault) in try file.write([entry]) }
+        _ = try file.locked(upTo: .seconds(1)) { () throws(Errno) in try file.write([entry]) }
         #expect(content(store).isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+import UncurlReactor
 
 @testable import URLLoading
 
@@ -31,7 +32,7 @@ struct CredentialFileTests {
         let lock = open(file.path + ".lock", O_RDWR | O_CREAT, 0o600)
         defer { close(lock) }
         #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
-        #expect(throws: StoreFile.Fault(code: EBUSY)) {
+        #expect(throws: Errno(code: EBUSY)) {
             try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         }
     }
@@ -60,7 +61,7 @@ struct CredentialFileTests {
     func damaged(text: String) throws {
         try folder.make()
         folder.write(Array(text.utf8), to: "credentials.json")
-        #expect(throws: StoreFile.Fault.damaged) { try file.table() }
+        #expect(throws: Errno.damaged) { try file.table() }
         #expect(folder.names == ["credentials.json"])
         _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         #expect(try file.table().credentials(for: space)?.count == 1)
@@ -72,7 +73,7 @@ struct CredentialFileTests {
     func unreadable() throws {
         try folder.make()
         try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)
-        #expect(throws: StoreFile.Fault.self) {
+        #expect(throws: Errno.self) {
             try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         }
         #expect(folder.names == ["credentials.json", "credentials.json.lock"])

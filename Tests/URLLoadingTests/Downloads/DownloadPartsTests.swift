@@ -30,9 +30,9 @@ struct DownloadPartsTests {
             withIntermediateDirectories: false
         )
         let before = folder.names
-        DownloadParts.sweep(folder.path, at: now - 1_000)
+        StoreFile.sweep(folder.path, at: now - 1_000)
         #expect(folder.names == before)
-        DownloadParts.sweep(folder.path, at: now)
+        StoreFile.sweep(folder.path, at: now)
         #expect(folder.names == before.filter { $0 != "URLLoading_1.part" })
     }
 
@@ -40,9 +40,9 @@ struct DownloadPartsTests {
     func own() {
         let temporary = NSTemporaryDirectory()
         for path in [
-            DownloadParts.freshPath(in: temporary), "\(temporary)URLLoading_0.part",
+            StoreFile.freshPath(in: temporary), "\(temporary)URLLoading_0.part",
             "/state/background/id-x/URLLoading_ff.kept",
-        ] { #expect(DownloadParts.isPart(path, of: "/state"), "\(path)") }
+        ] { #expect(StoreFile.isPart(path, of: "/state"), "\(path)") }
         for path in [
             "", "URLLoading_1.part", "/URLLoading_1.part", "\(temporary)URLLoading_.part",
             "\(temporary)URLLoading_g.part",
@@ -51,7 +51,7 @@ struct DownloadPartsTests {
             "/state/background/id-x/URLLoading_ff.part", "/state/background/x/URLLoading_ff.kept",
             "/state/background/URLLoading_ff.kept", "/state/background/id-x/y/URLLoading_ff.kept",
             "/other/background/id-x/URLLoading_ff.kept", "/state/background/id-x/../id-y/URLLoading_ff.kept",
-        ] { #expect(!DownloadParts.isPart(path, of: "/state"), "\(path)") }
+        ] { #expect(!StoreFile.isPart(path, of: "/state"), "\(path)") }
     }
 
     @Test("a process sweeps with its first download, and then once an hour at most")
@@ -60,7 +60,7 @@ struct DownloadPartsTests {
         let start = ContinuousClock.now
         let times = [0, 1, 3_599, 3_600, 3_601, 7_200]
         #expect(
-            times.map { DownloadParts.noteSweep(at: start + .seconds($0), after: last) } == [
+            times.map { StoreFile.noteSweep(at: start + .seconds($0), after: last) } == [
                 true, false, false, true, false, true,
             ]
         )
@@ -71,7 +71,7 @@ struct DownloadPartsTests {
         let temporary = TemporaryFolder()
         try temporary.make()
         let (running, ended) = try (
-            #require(DownloadParts.newFolder(in: temporary.path)), #require(DownloadParts.newFolder(in: temporary.path))
+            #require(StoreFile.newFolder(in: temporary.path)), #require(StoreFile.newFolder(in: temporary.path))
         )
         defer { StoreFile.unlock(running.lock) }
         for folder in [running, ended] {
@@ -81,10 +81,10 @@ struct DownloadPartsTests {
             atPath: temporary.path + "/URLLoading_link.files",
             withDestinationPath: ended.path
         )
-        DownloadParts.sweep(temporary.path, at: 0)
+        StoreFile.sweep(temporary.path, at: 0)
         #expect(temporary.names.count == 3)
         StoreFile.unlock(ended.lock)
-        DownloadParts.sweep(temporary.path, at: 0)
+        StoreFile.sweep(temporary.path, at: 0)
         #expect(temporary.names.count == 2)
         #expect(FileManager.default.fileExists(atPath: running.path + "/URLLoading_1.tmp"))
     }
@@ -95,11 +95,11 @@ struct DownloadPartsTests {
         try temporary.make()
         temporary.write([1], to: "one")
         temporary.write([2], to: "two")
-        let first = DownloadParts.completed(temporary.path + "/one")
+        let first = StoreFile.completed(temporary.path + "/one")
         defer { StoreFile.remove(first) }
         #expect(first.hasSuffix(".tmp") && StoreFile.parent(of: first).hasSuffix(".files"))
-        #expect(DownloadParts.newWhole(isChecked: true).hasPrefix(StoreFile.parent(of: first)))
-        let second = DownloadParts.completed(temporary.path + "/two")
+        #expect(StoreFile.newWhole(isChecked: true).hasPrefix(StoreFile.parent(of: first)))
+        let second = StoreFile.completed(temporary.path + "/two")
         defer { StoreFile.remove(second) }
         #expect(StoreFile.parent(of: second) == StoreFile.parent(of: first) && second != first)
         #expect(temporary.names.isEmpty)

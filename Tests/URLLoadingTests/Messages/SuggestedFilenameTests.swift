@@ -7,7 +7,7 @@ import Testing
 @Suite("SuggestedFilename", .ownThread)
 struct SuggestedFilenameTests {
     private func name(_ contentDisposition: String?, _ url: String = "http://host.test/dir/path.bin?q") -> String {
-        SuggestedFilename.of(url: URL(string: url), contentDisposition: contentDisposition)
+        ResponseValues.filename(of: URL(string: url), contentDisposition: contentDisposition)
     }
 
     @Test("the server's name is preferred to the URL's")

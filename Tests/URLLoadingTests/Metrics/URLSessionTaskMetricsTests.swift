@@ -115,13 +115,13 @@ struct TransactionMetricsTests {
         )
         var report = ExchangeReport(start: start)
         report.connection = ConnectionRecord(timings, HandshakeTimings(), nil, nil, nil)
-        let (clock, request) = (WallClock(start), URLRequest(url: try url("http://h.test/")))
-        var facts = URLSessionTaskTransactionMetrics(request, report, nil, clock)
-        #expect(facts.domainLookupStartDate == clock.date(instants[0]))
-        #expect(facts.domainLookupEndDate == clock.date(instants[1]))
-        #expect(facts.connectStartDate == clock.date(instants[2]) && facts.connectEndDate == clock.date(instants[3]))
+        let (date, request) = (start.dates(), URLRequest(url: try url("http://h.test/")))
+        var facts = URLSessionTaskTransactionMetrics(request, report, nil, date)
+        #expect(facts.domainLookupStartDate == date(instants[0]))
+        #expect(facts.domainLookupEndDate == date(instants[1]))
+        #expect(facts.connectStartDate == date(instants[2]) && facts.connectEndDate == date(instants[3]))
         report.reusedConnection = true
-        facts = URLSessionTaskTransactionMetrics(request, report, nil, clock)
+        facts = URLSessionTaskTransactionMetrics(request, report, nil, date)
         #expect(facts.domainLookupStartDate == nil && facts.domainLookupEndDate == nil && facts.connectEndDate == nil)
     }
 

@@ -13,6 +13,6 @@ struct ObservedNamesTests {
         ]
     )
     func port(text: String, port: Int) throws {
-        #expect(ObservedNames.port(try url(text)) == port)
+        #expect(try url(text).observedPort == port)
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+import UncurlReactor
 
 @testable import URLLoading
 
@@ -25,10 +26,10 @@ struct StoreFileTests {
     func refusals() throws {
         try folder.make()
         try StoreFile.replace(path, with: [1, 2, 3], isDurable: false)
-        #expect(throws: StoreFile.Fault(code: EFBIG)) { try StoreFile.read(path, limit: 2) }
-        #expect(throws: StoreFile.Fault(code: ENOENT)) { try StoreFile.read(path + "x", limit: 2) }
-        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(folder.path, limit: 1 << 20) }
-        #expect(throws: StoreFile.Fault(code: ENOENT)) {
+        #expect(throws: Errno(code: EFBIG)) { try StoreFile.read(path, limit: 2) }
+        #expect(throws: Errno(code: ENOENT)) { try StoreFile.read(path + "x", limit: 2) }
+        #expect(throws: Errno(code: EINVAL)) { try StoreFile.read(folder.path, limit: 1 << 20) }
+        #expect(throws: Errno(code: ENOENT)) {
             try StoreFile.replace(folder.path + "/no/file", with: [], isDurable: false)
         }
     }
@@ -37,8 +38,8 @@ struct StoreFileTests {
     func pipe() throws {
         try folder.make()
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(path, limit: 10) }
-        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(path, first: 10) }
+        #expect(throws: Errno(code: EINVAL)) { try StoreFile.read(path, limit: 10) }
+        #expect(throws: Errno(code: EINVAL)) { try StoreFile.read(path, first: 10) }
     }
 
     @Test("the first octets of a file are as many as there are")
@@ -71,7 +72,7 @@ struct StoreFileTests {
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<10 {
-                        try? StoreFile.locked(lock) { () throws(StoreFile.Fault) in
+                        try? StoreFile.locked(lock) { () throws(Errno) in
                             let number = try StoreFile.read(file, limit: 10)[0]
                             try StoreFile.replace(file, with: [number + 1], isDurable: false)
                         }

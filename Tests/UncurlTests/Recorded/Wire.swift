@@ -84,7 +84,7 @@ final class Wire: Sendable {
             text = text.replacing(":\(server.port)", with: ":PORT\(number)")
         }
         text = text.replacing(folder.url.path, with: "FOLDER")
-        text = text.replacing("Accept-Language: \(AcceptLanguage.ofThisUser)\n", with: "Accept-Language: LANGUAGE\n")
+        text = text.replacing("Accept-Language: \(URLRequest.acceptLanguage)\n", with: "Accept-Language: LANGUAGE\n")
         let program = ProcessInfo.processInfo.processName
         text = text.replacing("User-Agent: \(program)", with: "User-Agent: PROGRAM")
         text = text.replacing(#/gzip, deflate(, br)?(, zstd)?/#, with: "CODINGS")

@@ -28,7 +28,7 @@ struct RequestDefaultsTests {
         ]
     )
     func acceptLanguage(languages: [String], expected: String) {
-        #expect(AcceptLanguage.value(for: languages) == expected)
+        #expect(URLRequest.acceptLanguage(for: languages) == expected)
     }
 
     @Test(
@@ -44,7 +44,7 @@ struct RequestDefaultsTests {
         ] as [([String: String], [String])]
     )
     func languages(environment: [String: String], expected: [String]) {
-        #expect(AcceptLanguage.languages(in: environment) == expected)
+        #expect(URLRequest.languages(in: environment) == expected)
     }
 
     @Test(

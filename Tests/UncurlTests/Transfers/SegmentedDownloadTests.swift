@@ -417,7 +417,7 @@ struct SegmentedDownloadTests {
     func sweptName() throws {
         let file = try SegmentFile()
         defer { file.remove() }
-        // The names that `DownloadParts` sweeps.
+        // The names that `StoreFile` sweeps.
         #expect(file.url.lastPathComponent.hasPrefix("URLLoading_"))
         #expect(file.url.pathExtension == "part")
     }
