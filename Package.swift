@@ -134,7 +134,7 @@ let rooms = [
         name: "Uncurl",
         needs: """
             URLLoading UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
-            UncurlText CUncurlZlib Logging Metrics Tracing
+            UncurlText Logging Metrics Tracing
             """,
         tests: """
             UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport TestSupport \
@@ -153,7 +153,7 @@ let rooms = [
     Room(name: "UncurlTestKit", needs: "Uncurl UncurlText", tests: "FacadeTestSupport UncurlTestServer TestSupport"),
     Room(
         name: "UncurlTestServer",
-        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlZlib CUncurlOpenSSL",
+        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlOpenSSL",
         tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin TestSupport"
     ),
     Room(

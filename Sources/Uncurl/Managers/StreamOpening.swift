@@ -125,7 +125,7 @@ extension TransferRun {
     ) async throws(Failure) -> ResponseChunks {
         let delegate = taskEnd.delegate
         let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
-        if let priority = plan.options.priority { opened.task.priority = priority }
+        if let priority = plan.options?.values.priority { opened.task.priority = priority }
         delegate.begin(opened.task, in: taskEnd.session)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)

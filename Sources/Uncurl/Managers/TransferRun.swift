@@ -18,11 +18,6 @@ final class TransferRun: Sendable {
         var isSerializedFile: Bool {
             if case .serializedFile = self { true } else { false }
         }
-
-        /// The resume data that the request begins with.
-        var resumption: Data? {
-            if case .rest(let data) = self { data } else { nil }
-        }
     }
 
     /// The outcome of an attempt, before a response is made of it.
@@ -115,7 +110,7 @@ final class TransferRun: Sendable {
         if isHeld { await control.ready() }
         let validation = request.options.validation(else: serializer.validation, settings.values.options)
         var retryCount = 0
-        var resumption = kind.resumption
+        var resumption: Data? = if case .rest(let data) = kind { data } else { nil }
         // The previous attempt. A background session keeps it until the next one is in its journal.
         var last: Attempt?
         while true {
@@ -300,7 +295,7 @@ final class TransferRun: Sendable {
         case .file, .serializedFile:
             plan = try manager.taskPlan(for: request, settings)
             plan.kind = .download(plan.kind.content)
-        case .rest(let data): plan = manager.taskPlan(resuming: data, request.options)
+        case .rest(let data): plan = manager.taskPlan(resuming: data, request)
         }
         built = plan.request
         if let built { control.watchers.tell(.built(built)) }
@@ -332,7 +327,6 @@ struct AttemptSteps: Sendable {
         interceptors = own.isEmpty ? settings.values.interceptors : settings.values.interceptors + own
     }
 
-    /// Whether there are no interceptors.
     var isEmpty: Bool { interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {

@@ -24,8 +24,8 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let options = RequestOptions().reporting(uploadProgress, downloadProgress)
-        return made(TaskPlan(kind: .data, request: request, options: options), serializer, nil, completion)
+        let options = RequestOptions(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        return made(TaskPlan(kind: .data, request: request, options: options.shared), serializer, nil, completion)
     }
 
     /// Makes a data task with the ``responseSerializer`` that the manager has now.
@@ -52,7 +52,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions().reporting(progress, nil))
+        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions(uploadProgress: progress).shared)
         if case .stream(let make) = body { plan.newBodyStream = make }
         return made(plan, serializer, nil, completion)
     }
@@ -73,7 +73,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let options = RequestOptions().reporting(nil, progress)
+        let options = RequestOptions(downloadProgress: progress).shared
         let plan = TaskPlan(kind: .download(.request), request: request, options: options)
         return made(plan, serializer, destination, completion)
     }
@@ -86,7 +86,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress))
+        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions(downloadProgress: progress).shared)
         return made(plan, serializer, destination, completion)
     }
 
@@ -170,7 +170,6 @@ extension URLSessionManager {
 }
 
 extension URLSessionManager {
-    /// The delegate object for this plan.
     func delegate(for plan: TaskPlan, _ watchers: Watchers) -> TaskDelegate {
         switch plan.kind {
         case .data: DataTaskDelegate(core, plan, watchers)
@@ -179,7 +178,6 @@ extension URLSessionManager {
         }
     }
 
-    /// Creates a suspended task with its delegate.
     func task(
         _ plan: TaskPlan,
         _ delegate: TaskDelegate,
@@ -194,7 +192,7 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
-        if let priority = plan.options.priority { task.priority = priority }
+        if let priority = plan.options?.values.priority { task.priority = priority }
         delegate.begin(task, in: session)
         return task
     }
@@ -208,31 +206,35 @@ extension URLSessionManager {
 /// posted on its delegate queue, and so are ``operationDidStart`` and ``taskDidResume`` for an operation.
 extension URLSessionManager {
     /// A task begins or resumes. The object is the task.
-    public static let taskDidResume = Notification.Name.taskDidResume
+    public static let taskDidResume = Notification.Name("com.alamofire.networking.task.resume")
     /// A task has been suspended. The object is the task.
-    public static let taskDidSuspend = Notification.Name.taskDidSuspend
+    public static let taskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")
     /// A task has ended. The object is the task; the user info has the keys below.
-    public static let taskDidComplete = Notification.Name.taskDidComplete
+    public static let taskDidComplete = Notification.Name("com.alamofire.networking.task.complete")
     /// The session is closed. The object is the session.
-    public static let sessionDidInvalidate = Notification.Name.sessionDidInvalidate
+    public static let sessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
     /// A downloaded file is at its destination. The object is the download task.
-    public static let downloadTaskDidMoveFile = Notification.Name.didMoveFile
+    public static let downloadTaskDidMoveFile = Notification.Name(
+        "com.alamofire.networking.session.download.file-manager-succeed"
+    )
     /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
-    public static let downloadTaskDidFailToMoveFile = Notification.Name.didFailToMoveFile
+    public static let downloadTaskDidFailToMoveFile = Notification.Name(
+        "com.alamofire.networking.session.download.file-manager-error"
+    )
 
     /// An ``HTTPRequestOperation`` begins, or continues after a pause. The object is the operation.
-    public static let operationDidStart = Notification.Name.operationDidStart
+    public static let operationDidStart = Notification.Name("com.alamofire.networking.operation.start")
     /// An ``HTTPRequestOperation`` has ended or been paused. The object is the operation.
-    public static let operationDidFinish = Notification.Name.operationDidFinish
+    public static let operationDidFinish = Notification.Name("com.alamofire.networking.operation.finish")
 
     /// The value that the serializer made; missing where it made none.
     public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
     /// The serializer of the task.
     public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
     /// The ``UncurlError`` of a failed task.
-    public static let errorKey = ManagerCore.errorKey
+    public static let errorKey = "com.alamofire.networking.task.complete.error"
     /// The `URL` of a download's file, in place of the data.
-    public static let assetPathKey = ManagerCore.assetPathKey
+    public static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
     /// The content as `Data`.
     public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
     /// The `URLSessionTaskMetrics`, where the manager collects them.
@@ -244,7 +246,7 @@ extension TaskDelegate {
     func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
         if let center = core.settings.values.notificationCenter {
             CompletionFacts.with(response, serializer) {
-                center.post(name: .taskDidComplete, object: task, userInfo: $0)
+                center.post(name: URLSessionManager.taskDidComplete, object: task, userInfo: $0)
             }
         }
         open()
@@ -275,7 +277,6 @@ struct CompletionFacts: @unchecked Sendable {
         value = usual.index(forKey: URLSessionManager.serializedResponseKey)
     }
 
-    /// Calls `post` with the user info of a response.
     static func with(
         _ response: ResponseFacts,
         _ serializer: any ResponseSerializer,

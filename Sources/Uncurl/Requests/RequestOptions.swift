@@ -4,148 +4,71 @@ internal import UncurlSemantics
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
-    /// Nil where nothing differs from the manager. Nearly every request is like that, and copies of it are cheap.
-    private var box: Shared<OptionValues>?
-
-    /// Whether all settings are the manager's.
-    var isPlain: Bool { box == nil }
-
-    private var values: OptionValues {
-        get { box?.values ?? OptionValues() }
-        set { box = Shared(newValue) }
-    }
-
     /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
-    public var timeout: TimeInterval? {
-        get { box?.values.timeout }
-        set { values.timeout = newValue }
-    }
+    public var timeout: TimeInterval?
     /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval? {
-        get { box?.values.terms.connectLimit }
-        set { values.terms.connectLimit = newValue }
-    }
+    public var connectTimeout: TimeInterval?
     /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval? {
-        get { box?.values.terms.firstByteLimit }
-        set { values.terms.firstByteLimit = newValue }
-    }
+    public var firstByteTimeout: TimeInterval?
     /// Another host and port for the connection.
-    public var connectTo: ConnectTo? {
-        get { box?.values.connectTo }
-        set { values.connectTo = newValue }
-    }
+    public var connectTo: ConnectTo?
     /// The proxy that replaces the session's.
-    public var proxy: RequestProxy? {
-        get { box?.values.proxy }
-        set { values.proxy = newValue }
-    }
+    public var proxy: RequestProxy?
     /// How the session's cache is used.
-    public var cachePolicy: URLRequest.CachePolicy? {
-        get { box?.values.cachePolicy }
-        set { values.cachePolicy = newValue }
-    }
+    public var cachePolicy: URLRequest.CachePolicy?
     /// From 0 to 1; see `URLSessionTask.priority`.
-    public var priority: Float? {
-        get { box?.values.priority }
-        set { values.priority = newValue }
-    }
+    public var priority: Float?
     /// Interceptors that are called after the manager's.
-    public var interceptors: [any RequestInterceptor] {
-        get { box?.values.interceptors ?? [] }
-        set { values.interceptors = newValue }
-    }
+    public var interceptors: [any RequestInterceptor] = []
     /// What happens to a redirect. A later process that continues the request in a background session has no such rule
     /// and follows redirects.
-    public var redirects: RedirectBehavior? {
-        get { box?.values.redirects }
-        set { values.redirects = newValue }
-    }
+    public var redirects: RedirectBehavior?
     /// What happens to an answer that may be stored.
-    public var caching: CacheBehavior? {
-        get { box?.values.caching }
-        set { values.caching = newValue }
-    }
+    public var caching: CacheBehavior?
     /// A name and a password for the request's origin and for proxies, or a client certificate for the origin. The
     /// server of another origin, which a redirect leads to, does not get it. A credential that a server refuses is not
     /// sent again. A client certificate is shown when a connection is opened; only requests whose credential has the
     /// same identity object share that connection.
-    public var credential: URLCredential? {
-        get { box?.values.credential }
-        set { values.credential = newValue }
-    }
+    public var credential: URLCredential?
     /// Replaces the response serializer's validation.
-    public var validation: ResponseValidation? {
-        get { box?.values.validation }
-        set { values.validation = newValue }
-    }
+    public var validation: ResponseValidation?
     /// The most content of the response that is kept in memory, in bytes after decoding. More content fails the request
     /// with ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's
     /// session (`URLSessionConfiguration.maximumDataLength`), by default ``URLSessionManager/usualMaximumDataLength``.
     /// Downloads to files, streams and an operation's output stream have no limit.
-    public var maximumDataLength: Int? {
-        get { box?.values.maximumDataLength }
-        set { values.maximumDataLength = newValue }
-    }
+    public var maximumDataLength: Int?
     /// The limits on heads, trailers and the like of the answers. Nil: the limits of the manager's session
     /// (`URLSessionConfiguration.responseLimits`).
-    public var responseLimits: ResponseLimits? {
-        get { box?.values.terms.responseLimits }
-        set { values.terms.responseLimits = newValue }
-    }
+    public var responseLimits: ResponseLimits?
     /// The highest rates of sending and receiving.
-    public var throttle: Throttle? {
-        get { box?.values.throttle }
-        set { values.throttle = newValue }
-    }
+    public var throttle: Throttle?
     /// Compresses content in memory. Files, streams and forms are sent as they are.
-    public var compression: RequestCompression? {
-        get { box?.values.compression }
-        set { values.compression = newValue }
-    }
+    public var compression: RequestCompression?
     /// Sends content with a GET. Such content has no defined meaning (RFC 9110 §9.3.1), but some servers require it.
     /// Without this option such a request fails, as with Apple's `URLSession`. Its answer is not stored.
-    public var sendsContentWithGET: Bool {
-        get { box?.values.sendsContentWithGET ?? false }
-        set { values.sendsContentWithGET = newValue }
-    }
+    public var sendsContentWithGET = false
     /// The longest time from the start of the request to its end, with all its attempts, pauses and waits between them.
     /// After it the request fails with `URLError.timedOut`. Nil: ``URLSessionManager/deadline``.
-    public var deadline: Duration? {
-        get { box?.values.deadline }
-        set { values.deadline = newValue }
-    }
+    public var deadline: Duration?
     /// A name for a group of requests that ``URLSessionManager/cancelAll(tagged:)`` cancels together.
-    public var tag: String? {
-        get { box?.values.tag }
-        set { values.tag = newValue }
-    }
+    public var tag: String?
     /// Hooks for this request, called after the manager's. A closure that returns an answer is called only if the
     /// manager has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's
     /// returns nil.
     public var hooks: TaskHooks? {
         get { hooksBox?.values }
-        set { values.hooksBox = newValue.map { Shared($0) } }
+        set { hooksBox = newValue.map { Shared($0) } }
     }
-    var hooksBox: Shared<TaskHooks>? { box?.values.hooksBox }
+    private(set) var hooksBox: Shared<TaskHooks>?
     /// Called with the head of the answer, before its content. It may end the request, or make a request for content in
     /// memory a download. It cannot turn a download, a stream or an operation into anything else, nor any request into
     /// a stream task.
-    public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? {
-        get { box?.values.onResponse }
-        set { values.onResponse = newValue }
-    }
+    public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     /// Called on the manager's delegate queue, in order, with values that never go back from attempt to attempt. The
     /// last call comes before the request's end.
-    public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { box?.values.uploadProgress }
-        set { values.uploadProgress = newValue }
-    }
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     /// Like ``uploadProgress``, for the response's content.
-    public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { box?.values.downloadProgress }
-        set { values.downloadProgress = newValue }
-    }
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// No options: all settings are the manager's.
     public init() {}
@@ -167,48 +90,21 @@ public struct RequestOptions: Sendable {
         uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        var values = OptionValues()
-        values.timeout = timeout
-        values.cachePolicy = cachePolicy
-        values.priority = priority
-        values.interceptors = interceptors
-        values.redirects = redirects
-        values.caching = caching
-        values.credential = credential
-        values.validation = validation
-        values.maximumDataLength = maximumDataLength
-        values.throttle = throttle
-        values.compression = compression
-        values.onResponse = onResponse
-        values.uploadProgress = uploadProgress
-        values.downloadProgress = downloadProgress
-        box = Shared(values)
+        self.timeout = timeout
+        self.cachePolicy = cachePolicy
+        self.priority = priority
+        self.interceptors = interceptors
+        self.redirects = redirects
+        self.caching = caching
+        self.credential = credential
+        self.validation = validation
+        self.maximumDataLength = maximumDataLength
+        self.throttle = throttle
+        self.compression = compression
+        self.onResponse = onResponse
+        self.uploadProgress = uploadProgress
+        self.downloadProgress = downloadProgress
     }
-}
-
-/// The values of ``RequestOptions``, which describes each.
-struct OptionValues: Sendable {
-    var timeout: TimeInterval?
-    var terms = TransferTerms()
-    var connectTo: ConnectTo?
-    var proxy: RequestProxy?
-    var cachePolicy: URLRequest.CachePolicy?
-    var priority: Float?
-    var interceptors: [any RequestInterceptor] = []
-    var redirects: RedirectBehavior?
-    var caching: CacheBehavior?
-    var credential: URLCredential?
-    var validation: ResponseValidation?
-    var maximumDataLength: Int?
-    var throttle: Throttle?
-    var compression: RequestCompression?
-    var sendsContentWithGET = false
-    var deadline: Duration?
-    var tag: String?
-    var hooksBox: Shared<TaskHooks>?
-    var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
-    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
-    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 }
 
 /// A large value behind a reference, so that a copy copies one reference: the options of a request, or the sixteen
@@ -223,7 +119,6 @@ extension RequestOptions {
     /// What the options want to be asked and told of a task.
     var interests: TaskInterests {
         var interests = TaskInterests.none
-        if isPlain { return interests }
         if redirects != nil { interests.insert(.redirect) }
         if caching != nil { interests.insert(.caching) }
         if credential != nil { interests.insert(.challenge) }
@@ -233,16 +128,41 @@ extension RequestOptions {
         return interests
     }
 
-    /// The same options with these readers of the progress alone.
-    func reporting(
-        _ upload: (@Sendable (TransferProgress) -> Void)?,
-        _ download: (@Sendable (TransferProgress) -> Void)?
-    ) -> RequestOptions {
-        if upload == nil, download == nil, uploadProgress == nil, downloadProgress == nil { return self }
-        var (options, values) = (self, values)
-        (values.uploadProgress, values.downloadProgress) = (upload, download)
-        options.box = Shared(values)
-        return options
+    /// The options as a request holds them: nil where all settings are the manager's. Nearly every request is like that,
+    /// and copies of it are cheap.
+    var shared: Shared<RequestOptions>? { isPlain ? nil : Shared(self) }
+
+    private var isPlain: Bool {
+        timeout == nil && connectTimeout == nil && firstByteTimeout == nil && connectTo == nil && proxy == nil
+            && cachePolicy == nil && priority == nil && interceptors.isEmpty && redirects == nil && caching == nil
+            && credential == nil && validation == nil && maximumDataLength == nil && responseLimits == nil
+            && throttle == nil && compression == nil
+            && !sendsContentWithGET && deadline == nil && tag == nil && hooksBox == nil && onResponse == nil
+            && uploadProgress == nil && downloadProgress == nil
+    }
+}
+
+/// What a manager's tasks do where their request has no such option.
+extension URLSessionManager {
+    /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4, as the tasks that a background
+    /// session restores always do.
+    public var redirects: RedirectBehavior? {
+        get { core.options.redirects }
+        _modify { yield &core.options.redirects }
+    }
+
+    /// What happens to answers that may be stored. Nil stores them.
+    public var caching: CacheBehavior? {
+        get { core.options.caching }
+        _modify { yield &core.options.caching }
+    }
+
+    /// The longest time of a request with all its attempts and the waits between them, where its own
+    /// ``RequestOptions/deadline`` is nil. Nil, the default, sets no limit. It does not apply to streams, operations,
+    /// and tasks that the program makes itself.
+    public var deadline: Duration? {
+        get { core.options.deadline }
+        _modify { yield &core.options.deadline }
     }
 }
 
@@ -391,7 +311,9 @@ extension URLRequest {
 
 extension RequestOptions {
     var terms: TransferTerms {
-        var terms = box?.values.terms ?? TransferTerms()
+        var terms = TransferTerms()
+        (terms.connectLimit, terms.firstByteLimit) = (connectTimeout, firstByteTimeout)
+        terms.responseLimits = responseLimits
         terms.endpoint = connectTo?.endpoint
         terms.proxies = proxy?.configuration
         terms.rates = throttle?.rates

@@ -111,7 +111,7 @@ extension TaskQuestion {
     /// - Returns: false where there is neither.
     func answer(
         by hooks: (first: TaskHooks, own: TaskHooks),
-        _ options: (own: RequestOptions, usual: RequestOptions),
+        _ options: (own: RequestOptions?, usual: RequestOptions),
         for task: URLSessionTask,
         _ session: URLSession
     ) -> Bool {
@@ -119,7 +119,7 @@ extension TaskQuestion {
         case .redirect(let response, let request, let answer):
             if let hook = hooks.first.willPerformRedirection ?? hooks.own.willPerformRedirection {
                 answer.give { await hook(session, task, response, request) }
-            } else if let rule = options.own.redirects ?? options.usual.redirects {
+            } else if let rule = options.own?.redirects ?? options.usual.redirects {
                 answer.give { await rule.next(task, request, response) }
             } else {
                 return false
@@ -128,7 +128,7 @@ extension TaskQuestion {
             guard let task = task as? URLSessionDataTask else { return false }
             if let hook = hooks.first.willCacheResponse ?? hooks.own.willCacheResponse {
                 answer.give { await hook(session, task, proposed) }
-            } else if let rule = options.own.caching ?? options.usual.caching {
+            } else if let rule = options.own?.caching ?? options.usual.caching {
                 answer.give { await rule.stored(task, proposed) }
             } else {
                 return false

@@ -96,12 +96,13 @@ final class ProgressReaders: Sendable {
 extension HTTPRequest {
     /// The request with progress that grows across attempts and never goes back.
     var withProgressOfAllAttempts: HTTPRequest {
-        guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
+        guard var options = own?.values, options.uploadProgress != nil || options.downloadProgress != nil else {
+            return self
+        }
+        options.uploadProgress = options.uploadProgress.map(TransferProgress.rising)
+        options.downloadProgress = options.downloadProgress.map(TransferProgress.rising)
         var request = self
-        request.options = options.reporting(
-            options.uploadProgress.map(TransferProgress.rising),
-            options.downloadProgress.map(TransferProgress.rising)
-        )
+        request.options = options
         return request
     }
 }

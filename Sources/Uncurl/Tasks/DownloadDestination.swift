@@ -141,10 +141,10 @@ extension TaskDelegate {
                 NSLocalizedDescriptionKey: error.description, NSUnderlyingErrorKey: error.underlying,
             ]
             for (key, value) in (error.underlying as NSError).userInfo { facts[key] = value }
-            core.post(.didFailToMoveFile, task, facts)
+            core.post(URLSessionManager.downloadTaskDidFailToMoveFile, task, facts)
             return .stranded(.file(error))
         }
-        core.post(.didMoveFile, task)
+        core.post(URLSessionManager.downloadTaskDidMoveFile, task)
         return .placed(place)
     }
 }
