@@ -168,10 +168,7 @@ extension ValidationFailure.Reason {
     }
 
     fileprivate var isStatus: Bool {
-        switch self {
-        case .status: true
-        case .contentType, .rejected: false
-        }
+        if case .status = self { true } else { false }
     }
 }
 

@@ -197,12 +197,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let query = HTTPMethod(rawValue: "QUERY")
 
     /// Whether sending the method twice has the effect of sending it once (RFC 9110 §9.2.2).
-    public var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .put, .delete, .options, .trace, .query: true
-        default: false
-        }
-    }
+    public var isIdempotent: Bool { RetryPolicy.idempotentMethods.contains(self) }
 }
 
 extension HTTPHeaders.Field {

@@ -159,7 +159,7 @@ public struct OfflineRetrier: RequestInterceptor {
             return .doNotRetry
         }
         let method = HTTPMethod(rawValue: failure.request?.httpMethod ?? "GET")
-        if failure.error.urlError?.code == .networkConnectionLost, !RetryPolicy.idempotentMethods.contains(method) {
+        if failure.error.urlError?.code == .networkConnectionLost, !method.isIdempotent {
             return .doNotRetry
         }
         return await isOnline() ? .retry : .doNotRetry

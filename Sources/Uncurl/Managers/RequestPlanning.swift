@@ -231,21 +231,13 @@ extension String {
     /// stays as it is, because `URL(string:)` writes it in A-labels (RFC 5890 §2.3.2.1).
     fileprivate var escapingInvalid: String {
         let octets = Array(utf8)
-        let host = Self.host(in: octets)
+        let authority = URIReference(octets).authority ?? []
+        let host =
+            (authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)..<authority.endIndex
         let escaped = PercentCoding.mended(octets[...]) { index in
             octets[index].isPathOrQueryOctet || octets[index] == UInt8(ascii: "#") || host.contains(index)
         }
         return String(decoding: escaped, as: UTF8.self)
-    }
-
-    /// Where a reference has its host and port; empty if it has none (RFC 3986 §3.2, appendix B).
-    private static func host(in octets: [UInt8]) -> Range<Int> {
-        let scheme = octets.prefix { !":/?#".utf8.contains($0) }
-        let start = octets[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.endIndex + 1 : 0
-        guard octets[start...].starts(with: "//".utf8) else { return start..<start }
-        let authority = octets[(start + 2)...].prefix { !"/?#".utf8.contains($0) }
-        let user = authority.lastIndex(of: UInt8(ascii: "@"))
-        return (user.map { $0 + 1 } ?? authority.startIndex)..<authority.endIndex
     }
 
     /// Whether the reference can be appended to the base as it is: it has only segments of letters, digits, `-`, `_`

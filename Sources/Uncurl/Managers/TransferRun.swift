@@ -121,15 +121,10 @@ final class TransferRun: Sendable {
                 let reason = response.error.map { control.reason(for: steps.isEmpty ? $0 : .cancelled) }
                 return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
             }
-            let failure = FailedAttempt(
-                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: attempt.request,
-                response: response.response,
-                data: response.data,
-                error: error,
-                isReplayable: request.isReplayable
-            )
-            if let end = await cancellably({ await steps.next(after: failure, of: request) }) {
+            let sent = attempt.request
+            if let end = await cancellably({
+                await steps.next(after: error, of: request, sent, response.response, response.data, retryCount)
+            }) {
                 return await ended(response.failing(control.reason(for: end)), attempt, completion)
             }
             await told(attempt, response)
@@ -350,8 +345,26 @@ struct AttemptSteps: Sendable {
 
     /// Returns when the next attempt may begin; or returns the error that ends the request.
     ///
-    /// - Parameter request: the request of all attempts, before it was adapted.
-    func next(after failure: FailedAttempt, of request: HTTPRequest) async -> UncurlError? {
+    /// - Parameters:
+    ///   - request: the request of all attempts, before it was adapted.
+    ///   - mayRepeat: false where another attempt could do nothing with its answer.
+    func next(
+        after error: UncurlError,
+        of request: HTTPRequest,
+        _ sent: URLRequest?,
+        _ response: HTTPURLResponse?,
+        _ data: Data,
+        _ retryCount: Int,
+        mayRepeat: Bool = true
+    ) async -> UncurlError? {
+        let failure = FailedAttempt(
+            attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+            request: sent,
+            response: response,
+            data: data,
+            error: error,
+            isReplayable: request.isReplayable && mayRepeat
+        )
         let end = await decided(failure, request)
         return end != nil && control.isCancelled ? .cancelled : end
     }

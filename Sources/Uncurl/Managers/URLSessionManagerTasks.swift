@@ -24,7 +24,7 @@ extension URLSessionManager {
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
-        let options = RequestOptions(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let options = RequestOptions().reporting(uploadProgress, downloadProgress)
         return made(TaskPlan(kind: .data, request: request, options: options.shared), serializer, nil, completion)
     }
 
@@ -52,7 +52,11 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions(uploadProgress: progress).shared)
+        var plan = TaskPlan(
+            kind: body.kind,
+            request: request,
+            options: RequestOptions().reporting(progress, nil).shared
+        )
         if case .stream(let make) = body { plan.newBodyStream = make }
         return made(plan, serializer, nil, completion)
     }
@@ -73,7 +77,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let options = RequestOptions(downloadProgress: progress).shared
+        let options = RequestOptions().reporting(nil, progress).shared
         let plan = TaskPlan(kind: .download(.request), request: request, options: options)
         return made(plan, serializer, destination, completion)
     }
@@ -86,7 +90,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions(downloadProgress: progress).shared)
+        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress).shared)
         return made(plan, serializer, destination, completion)
     }
 

@@ -237,17 +237,17 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 return finish(response, last)
             }
             if isCancelled { return finish(response.failing(.cancelled), last) }
-            let failed = FailedAttempt(
-                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: last.map { $0.outcome.task.originalRequest } ?? request,
-                response: response.response,
-                data: response.data,
-                error: error,
-                isReplayable: self.request.isReplayable && mayFollow(error)
+            let sent = last.map { $0.outcome.task.originalRequest } ?? request
+            let end = await steps.next(
+                after: error,
+                of: HTTPRequest(self.request),
+                sent,
+                response.response,
+                response.data,
+                retryCount,
+                mayRepeat: mayFollow(error)
             )
-            if let end = await steps.next(after: failed, of: HTTPRequest(self.request)) {
-                return finish(response.failing(end), last)
-            }
+            if let end { return finish(response.failing(end), last) }
             tell(last, response)
             guard goesOn(behind: error) else { return finish(response) }
             if !isCancelled { facts.withLock { $0.retryCount += 1 } }

@@ -110,10 +110,7 @@ extension HTTPRequest: ExpressibleByStringInterpolation {
     case stream(length: Int64? = nil, contentType: String? = nil, @Sendable () throws -> InputStream)
 
     var isReplayable: Bool {
-        switch self {
-        case .parameters, .encoded, .data, .file, .stream: true
-        case .multipart(let form): form.isReplayable
-        }
+        if case .multipart(let form) = self { form.isReplayable } else { true }
     }
 }
 

@@ -17,9 +17,6 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
         /// Made on demand, because few tasks need it.
         var queue: OperationQueue?
         var isOver = false
-        /// The sent bytes that were reported last.
-        var sent: Int64 = 0
-        var received: Int64 = 0
         var facts: ResponseFacts?
         var credential: URLCredential?
         var usesCredentialStorage = true
@@ -272,28 +269,18 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
 
     func tell(downloadTo readers: ProgressReaders) { change { $0.downloadReaders = readers } }
 
-    /// Reports sent bytes. The progress never goes back, even where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
-        tellDetail(.sent(TransferProgress(sent, of: expected)))
-        state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
-        guard let tell = options?.values.uploadProgress, advance(\.sent, to: sent) else { return }
-        tell(TransferProgress(sent, of: expected))
+        let progress = TransferProgress(sent, of: expected)
+        tellDetail(.sent(progress))
+        state.withLock({ $0.uploadReaders })?.tell(progress)
+        options?.values.uploadProgress?(progress)
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
-        tellDetail(.received(TransferProgress(received, of: expected)))
-        state.withLock({ $0.downloadReaders })?.tell(TransferProgress(received, of: expected))
-        guard let tell = options?.values.downloadProgress, advance(\.received, to: received) else { return }
-        tell(TransferProgress(received, of: expected))
-    }
-
-    /// Raises a count. False if the count is already at least as high.
-    private func advance(_ count: WritableKeyPath<State, Int64>, to value: Int64) -> Bool {
-        state.withLock { state in
-            guard value > state[keyPath: count] else { return false }
-            state[keyPath: count] = value
-            return true
-        }
+        let progress = TransferProgress(received, of: expected)
+        tellDetail(.received(progress))
+        state.withLock({ $0.downloadReaders })?.tell(progress)
+        options?.values.downloadProgress?(progress)
     }
 }
 
@@ -579,6 +566,7 @@ struct TaskPlan: Sendable {
     var kind: URLSession.ReportedKind
     /// The request; nil where resume data that Uncurl did not write is resumed.
     var request: URLRequest?
+    /// Its readers of progress are ``TransferProgress/rising(_:)``, even where content is sent again.
     var options: Shared<RequestOptions>?
     /// Makes the stream of a request whose content is a stream.
     var newBodyStream: (@Sendable () throws -> InputStream)?
