@@ -145,7 +145,7 @@ let rooms = [
     // Images, caches and signs of progress: a product of its own, which no request needs.
     Room(
         name: "UncurlExtras",
-        needs: "Uncurl CUncurlZlib",
+        needs: "Uncurl UncurlReactor CUncurlZlib",
         tests: "UncurlTestKit FacadeTestSupport UncurlTestServer TestSupport"
     ),
     // FoundationXML links libxml2: a product of its own, so that other programs are spared it.

@@ -170,7 +170,7 @@ struct StreamTaskEnd: Sendable {
     /// Called when the request has ended: for the last attempt, after the handler.
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
         note(task, error)
-        delegate.core.post(URLSessionManager.taskDidComplete, task, error.map { [URLSessionManager.errorKey: $0] })
+        delegate.core.post(.taskDidComplete, task, error.map { [ManagerCore.errorKey: $0] })
         delegate.open()
     }
 

@@ -265,6 +265,27 @@ open class URLSessionManager: @unchecked Sendable {
         _modify { yield &core.monitors }
     }
 
+    /// What happens to redirects. Nil follows them by the rules of RFC 9110 §15.4, as the tasks that a background
+    /// session restores always do.
+    public var redirects: RedirectBehavior? {
+        get { core.options.redirects }
+        _modify { yield &core.options.redirects }
+    }
+
+    /// What happens to answers that may be stored. Nil stores them.
+    public var caching: CacheBehavior? {
+        get { core.options.caching }
+        _modify { yield &core.options.caching }
+    }
+
+    /// The longest time of a request with all its attempts and the waits between them, where its own
+    /// ``RequestOptions/deadline`` is nil. Nil, the default, sets no limit. It does not apply to streams, operations,
+    /// and tasks that the program makes itself.
+    public var deadline: Duration? {
+        get { core.options.deadline }
+        _modify { yield &core.options.deadline }
+    }
+
     /// The clock of the waits between attempts.
     public var clock: any Clock<Duration> {
         get { core.clock }

@@ -210,35 +210,31 @@ extension URLSessionManager {
 /// posted on its delegate queue, and so are ``operationDidStart`` and ``taskDidResume`` for an operation.
 extension URLSessionManager {
     /// A task begins or resumes. The object is the task.
-    public static let taskDidResume = Notification.Name("com.alamofire.networking.task.resume")
+    public static let taskDidResume = Notification.Name.taskDidResume
     /// A task has been suspended. The object is the task.
-    public static let taskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")
+    public static let taskDidSuspend = Notification.Name.taskDidSuspend
     /// A task has ended. The object is the task; the user info has the keys below.
-    public static let taskDidComplete = Notification.Name("com.alamofire.networking.task.complete")
+    public static let taskDidComplete = Notification.Name.taskDidComplete
     /// The session is closed. The object is the session.
-    public static let sessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
+    public static let sessionDidInvalidate = Notification.Name.sessionDidInvalidate
     /// A downloaded file is at its destination. The object is the download task.
-    public static let downloadTaskDidMoveFile = Notification.Name(
-        "com.alamofire.networking.session.download.file-manager-succeed"
-    )
+    public static let downloadTaskDidMoveFile = Notification.Name.didMoveFile
     /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
-    public static let downloadTaskDidFailToMoveFile = Notification.Name(
-        "com.alamofire.networking.session.download.file-manager-error"
-    )
+    public static let downloadTaskDidFailToMoveFile = Notification.Name.didFailToMoveFile
 
     /// An ``HTTPRequestOperation`` begins, or continues after a pause. The object is the operation.
-    public static let operationDidStart = Notification.Name("com.alamofire.networking.operation.start")
+    public static let operationDidStart = Notification.Name.operationDidStart
     /// An ``HTTPRequestOperation`` has ended or been paused. The object is the operation.
-    public static let operationDidFinish = Notification.Name("com.alamofire.networking.operation.finish")
+    public static let operationDidFinish = Notification.Name.operationDidFinish
 
     /// The value that the serializer made; missing where it made none.
     public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
     /// The serializer of the task.
     public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
     /// The ``UncurlError`` of a failed task.
-    public static let errorKey = "com.alamofire.networking.task.complete.error"
+    public static let errorKey = ManagerCore.errorKey
     /// The `URL` of a download's file, in place of the data.
-    public static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
+    public static let assetPathKey = ManagerCore.assetPathKey
     /// The content as `Data`.
     public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
     /// The `URLSessionTaskMetrics`, where the manager collects them.
@@ -250,7 +246,7 @@ extension TaskDelegate {
     func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
         if let center = core.settings.values.notificationCenter {
             CompletionFacts.with(response, serializer) {
-                center.post(name: URLSessionManager.taskDidComplete, object: task, userInfo: $0)
+                center.post(name: .taskDidComplete, object: task, userInfo: $0)
             }
         }
         open()

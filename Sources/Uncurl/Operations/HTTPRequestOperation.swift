@@ -327,7 +327,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             to: .handler { outcome in session.delegateQueue.addLasting { then((outcome, delegate)) } }
         )
         control.watchers.tell(.createdTask(task))
-        manager.core.post(URLSessionManager.operationDidStart, self)
+        manager.core.post(.operationDidStart, self)
         let isGoing = facts.withLock { facts in
             facts.task = task
             facts.isStopping = facts.isPaused
@@ -349,7 +349,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return isPause
         }
         guard let isPause else { return false }
-        if isPause { manager.core.post(URLSessionManager.operationDidFinish, self) }
+        if isPause { manager.core.post(.operationDidFinish, self) }
         ended.delegate.open()
         return true
     }
@@ -457,7 +457,7 @@ extension HTTPRequestOperation {
             }
         }
         call(handlers, response) { [self] in
-            manager.core.post(URLSessionManager.operationDidFinish, self)
+            manager.core.post(.operationDidFinish, self)
             tell(last, response)
         }
     }

@@ -127,31 +127,31 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 }
 
 extension SecurityPolicy.Roots: Codable {
-    private static let (kind, certificates) = (ParameterKey("kind"), ParameterKey("certificates"))
+    private enum Key: String, CodingKey { case kind, certificates }
 
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: ParameterKey.self)
-        let certificates = try container.decodeIfPresent([TrustedCertificate].self, forKey: Self.certificates) ?? []
-        switch try container.decode(String.self, forKey: Self.kind) {
+        let container = try decoder.container(keyedBy: Key.self)
+        let certificates = try container.decodeIfPresent([TrustedCertificate].self, forKey: .certificates) ?? []
+        switch try container.decode(String.self, forKey: .kind) {
         case "system": self = .system
         case "only": self = .only(certificates)
         case "systemAnd": self = .systemAnd(certificates)
         case let kind:
             let words = "“\(kind)” is no kind of roots"
-            throw DecodingError.dataCorruptedError(forKey: Self.kind, in: container, debugDescription: words)
+            throw DecodingError.dataCorruptedError(forKey: .kind, in: container, debugDescription: words)
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: ParameterKey.self)
+        var container = encoder.container(keyedBy: Key.self)
         let (kind, certificates): (String, [TrustedCertificate]?) =
             switch self {
             case .system: ("system", nil)
             case .only(let certificates): ("only", certificates)
             case .systemAnd(let certificates): ("systemAnd", certificates)
             }
-        try container.encode(kind, forKey: Self.kind)
-        try container.encodeIfPresent(certificates, forKey: Self.certificates)
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(certificates, forKey: .certificates)
     }
 }
 

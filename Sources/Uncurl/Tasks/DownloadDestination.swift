@@ -141,10 +141,10 @@ extension TaskDelegate {
                 NSLocalizedDescriptionKey: error.description, NSUnderlyingErrorKey: error.underlying,
             ]
             for (key, value) in (error.underlying as NSError).userInfo { facts[key] = value }
-            core.post(URLSessionManager.downloadTaskDidFailToMoveFile, task, facts)
+            core.post(.didFailToMoveFile, task, facts)
             return .stranded(.file(error))
         }
-        core.post(URLSessionManager.downloadTaskDidMoveFile, task)
+        core.post(.didMoveFile, task)
         return .placed(place)
     }
 }

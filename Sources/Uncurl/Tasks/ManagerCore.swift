@@ -168,13 +168,30 @@ final class ManagerCore: Sendable {
     /// Posts the end of a task that the manager did not make and that has no serializer.
     func postEnd(of task: URLSessionTask, _ error: UncurlError?, _ place: URL?) {
         var facts: [AnyHashable: Any] = [:]
-        if let error { facts[URLSessionManager.errorKey] = error }
-        if let place { facts[URLSessionManager.assetPathKey] = place }
-        post(URLSessionManager.taskDidComplete, task, facts)
+        if let error { facts[Self.errorKey] = error }
+        if let place { facts[Self.assetPathKey] = place }
+        post(.taskDidComplete, task, facts)
     }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
         guard let center = settings.values.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
     }
+}
+
+/// The names and keys of notifications. Programs read them as members of ``URLSessionManager``.
+extension Notification.Name {
+    static let taskDidResume = Self("com.alamofire.networking.task.resume")
+    static let taskDidSuspend = Self("com.alamofire.networking.task.suspend")
+    static let taskDidComplete = Self("com.alamofire.networking.task.complete")
+    static let sessionDidInvalidate = Self("com.alamofire.networking.session.invalidate")
+    static let didMoveFile = Self("com.alamofire.networking.session.download.file-manager-succeed")
+    static let didFailToMoveFile = Self("com.alamofire.networking.session.download.file-manager-error")
+    static let operationDidStart = Self("com.alamofire.networking.operation.start")
+    static let operationDidFinish = Self("com.alamofire.networking.operation.finish")
+}
+
+extension ManagerCore {
+    static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
+    static let errorKey = "com.alamofire.networking.task.complete.error"
 }

@@ -260,7 +260,7 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     private static let withoutStorage = Shared(TaskHooks())
 
     package func task(_ task: URLSessionTask, isRunning: Bool) {
-        core.post(isRunning ? URLSessionManager.taskDidResume : URLSessionManager.taskDidSuspend, task)
+        core.post(isRunning ? .taskDidResume : .taskDidSuspend, task)
     }
 
     // MARK: Progress
@@ -332,7 +332,7 @@ final class RestOfStream: InputStream {
 extension TaskDelegate: URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         core.sessionHooks.didBecomeInvalid?(session, error)
-        core.post(URLSessionManager.sessionDidInvalidate, session)
+        core.post(.sessionDidInvalidate, session)
     }
 
     /// Calls the session hook.

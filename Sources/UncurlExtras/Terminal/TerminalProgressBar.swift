@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 public import Uncurl
+internal import UncurlReactor
 
 /// Shows on a terminal the progress of a task, or of a request with all its attempts: the amount, the total, the speed
 /// and the time left. In a file or a pipe it writes a line at intervals instead.
@@ -217,20 +218,8 @@ public struct TerminalOutput: Sendable {
             let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
             return isKnown ? Int(size.ws_col) : 80
         } write: { text in
-            var rest = Array(text.utf8)[...]
-            while !rest.isEmpty {
-                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                if count < 0, errno == EAGAIN {
-                    // Another process that shares the terminal has made it nonblocking, as ssh does.
-                    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = unsafe poll(&room, 1, -1)
-                    continue
-                }
-                // A failure of the terminal cannot be reported anywhere.
-                guard count > 0 else { return }
-                rest = rest.dropFirst(count)
-            }
+            // A failure of the terminal cannot be reported anywhere.
+            try? BlockingOutput.writeAll(text, to: descriptor)
         }
     }
 }
