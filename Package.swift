@@ -134,7 +134,7 @@ let rooms = [
         name: "Uncurl",
         needs: """
             URLLoading UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
-            UncurlText CUncurlZlib Logging Metrics Tracing
+            UncurlText Logging Metrics Tracing
             """,
         tests: """
             UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport TestSupport \
@@ -145,7 +145,7 @@ let rooms = [
     // Images, caches and signs of progress: a product of its own, which no request needs.
     Room(
         name: "UncurlExtras",
-        needs: "Uncurl CUncurlZlib",
+        needs: "Uncurl UncurlReactor CUncurlZlib",
         tests: "UncurlTestKit FacadeTestSupport UncurlTestServer TestSupport"
     ),
     // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
@@ -153,7 +153,7 @@ let rooms = [
     Room(name: "UncurlTestKit", needs: "Uncurl UncurlText", tests: "FacadeTestSupport UncurlTestServer TestSupport"),
     Room(
         name: "UncurlTestServer",
-        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlZlib CUncurlOpenSSL",
+        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlOpenSSL",
         tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin TestSupport"
     ),
     Room(

@@ -25,7 +25,8 @@ public struct XMLContent: Sendable, Hashable {
 
     init(_ answer: ReceivedResponse) throws {
         let content = try answer.content()
-        let encoding = try Self.markedEncoding(of: content) ?? answer.knownCharset()
+        // A byte order mark overrides the answer's charset (RFC 7303 §3).
+        let encoding = try String.Encoding.marked(content) ?? answer.knownCharset()
         do throws(XMLFailure) {
             try self.init(content, encoding: encoding)
         } catch {
@@ -63,16 +64,8 @@ public struct XMLContent: Sendable, Hashable {
         return events
     }
 
-    /// The encoding of a byte order mark, which overrides an answer's charset (RFC 7303 §3).
-    private static func markedEncoding(of data: Data) -> String.Encoding? {
-        if data.starts(with: [0xFF, 0xFE, 0, 0]) || data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
-        if data.starts(with: [0xFE, 0xFF]) { return .utf16BigEndian }
-        if data.starts(with: [0xFF, 0xFE]) { return .utf16LittleEndian }
-        return data.starts(with: [0xEF, 0xBB, 0xBF]) ? .utf8 : nil
-    }
-
     private static func encoding(of data: Data) throws(XMLFailure) -> String.Encoding {
-        if let marked = markedEncoding(of: data) { return marked }
+        if let marked = String.Encoding.marked(data) { return marked }
         if data.starts(with: [0, 0x3C]) { return .utf16BigEndian }
         if data.starts(with: [0x3C, 0]) { return .utf16LittleEndian }
         guard let name = declaredEncoding(data) else { return .utf8 }

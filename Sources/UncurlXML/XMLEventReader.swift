@@ -20,13 +20,13 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
         let isRead = parser.parse()
         if let thrown { throw thrown }
         if let failure { throw failure }
-        if !isRead || parser.parserError != nil { throw failure(of: parser) }
+        if !isRead || parser.parserError != nil { throw failure(of: parser, parser.parserError) }
         // Foundation's parser reports no error for less than four octets.
         guard hasRoot, depth == 0 else { throw XMLFailure.incomplete }
     }
 
-    private func failure(of parser: XMLParser) -> XMLFailure {
-        let code = (parser.parserError as NSError?)?.code ?? 0
+    private func failure(of parser: XMLParser, _ error: (any Error)?) -> XMLFailure {
+        let code = (error as NSError?)?.code ?? 0
         return .notWellFormed(code: code, line: parser.lineNumber, column: parser.columnNumber)
     }
 
@@ -89,11 +89,7 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
     /// libxml2 continues after some errors. Its later events do not belong to a well-formed document.
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard thrown == nil, failure == nil else { return }
-        failure = .notWellFormed(
-            code: (parseError as NSError).code,
-            line: parser.lineNumber,
-            column: parser.columnNumber
-        )
+        failure = failure(of: parser, parseError)
         parser.abortParsing()
     }
 }

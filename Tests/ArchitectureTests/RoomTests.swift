@@ -43,20 +43,21 @@ struct RoomTests {
         "Uncurl": [
             "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "UncurlClient", "UncurlEngine",
             "UncurlSemantics", "UncurlHTTP1",
-            "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
+            "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "Glibc", "Synchronization",
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
         // What applications show: images, progress, activity.
-        "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CUncurlZlib", "Glibc", "Synchronization"],
+        "UncurlExtras": [
+            "Uncurl", "UncurlReactor", "Foundation", "Dispatch", "CUncurlZlib", "Glibc", "Synchronization",
+        ],
         // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
         "UncurlTestKit": ["Uncurl", "UncurlText", "Foundation", "Dispatch", "Glibc", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
         "UncurlTestServer": [
-            "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlZlib",
-            "CUncurlOpenSSL", "CUncurlLinux", "Glibc",
-            "Synchronization",
+            "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlOpenSSL",
+            "CUncurlLinux", "Glibc", "Synchronization",
         ],
         "httpbin": [
             "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "CUncurlLinux", "Glibc", "ArgumentParser",

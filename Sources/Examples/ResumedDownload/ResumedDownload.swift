@@ -13,16 +13,17 @@ enum Main {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).download")
         defer { try? FileManager.default.removeItem(at: place) }
 
-        let stop = Reins()
+        // Its progress is told on another thread.
+        let control = Mutex<TransferControl?>(nil)
         var request = HTTPRequest(url)
         // Slow enough to be stopped.
         request.options.throttle = Throttle(download: 4_000_000)
         request.options.downloadProgress = { progress in
             // Half of it is enough for a first try.
-            if (progress.fraction ?? 0) > 0.5 { stop.pull() }
+            if (progress.fraction ?? 0) > 0.5 { control.withLock { $0 }?.cancel() }
         }
         let transfer = manager.downloadTransfer(request, to: .file(place))
-        stop.hold(transfer.control)
+        control.withLock { $0 = transfer.control }
         transfer.resume()
         let first = await transfer.response
         guard let data = first.resumeData else { return print("nothing to go on with:", first) }
@@ -32,12 +33,4 @@ enum Main {
         let size = try rest.result.get().resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
         print("all of it: \(size) bytes, by a \(rest.statusCode ?? 0)")
     }
-}
-
-/// Stops a transfer, from whatever thread its progress is told on.
-private final class Reins: Sendable {
-    private let control = Mutex<TransferControl?>(nil)
-
-    func hold(_ transfer: TransferControl) { control.withLock { $0 = transfer } }
-    func pull() { control.withLock { $0 }?.cancel() }
 }

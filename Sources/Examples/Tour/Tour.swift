@@ -84,12 +84,15 @@ struct Tour {
     /// A download that is cancelled half-way and goes on where it stopped, if the server's file is still the same.
     func download() async throws {
         let place = folder.appendingPathComponent("disk.img")
-        let cut = Cut()
+        // Its progress is told on another thread.
+        let control = Mutex<TransferControl?>(nil)
         var request = HTTPRequest("range/4000000")
         request.options.throttle = Throttle(download: 8_000_000)
-        request.options.downloadProgress = { if ($0.fraction ?? 0) > 0.5 { cut.now() } }
+        request.options.downloadProgress = { progress in
+            if (progress.fraction ?? 0) > 0.5 { control.withLock { $0 }?.cancel() }
+        }
         let transfer = manager.downloadTransfer(request, to: .file(place))
-        cut.of(transfer.control)
+        control.withLock { $0 = transfer.control }
         transfer.resume()
         guard let rest = await transfer.response.resumeData else {
             return tell("download   was over before it could be cut")
@@ -115,14 +118,6 @@ struct Tour {
         if case .string(let echo) = try await socket.receive() { tell("WebSocket  the server said \(echo)") }
         socket.cancel(with: .normalClosure, reason: nil)
     }
-}
-
-/// Ends a transfer, from the thread on which its progress is told.
-private final class Cut: Sendable {
-    private let control = Mutex<TransferControl?>(nil)
-
-    func of(_ transfer: TransferControl) { control.withLock { $0 = transfer } }
-    func now() { control.withLock { $0 }?.cancel() }
 }
 
 extension TerminalProgressBar.Snapshot {

@@ -33,10 +33,8 @@ public struct ResponseValidation: Sendable {
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }
 
-    /// The program's checks, and nothing else.
     var checksAlone: ResponseValidation { ResponseValidation(statusCodes: nil, checks: checks) }
 
-    /// The same validation, without the program's checks.
     var withoutChecks: ResponseValidation {
         ResponseValidation(statusCodes: statusCodes, contentTypes: contentTypes)
     }
@@ -170,10 +168,7 @@ extension ValidationFailure.Reason {
     }
 
     fileprivate var isStatus: Bool {
-        switch self {
-        case .status: true
-        case .contentType, .rejected: false
-        }
+        if case .status = self { true } else { false }
     }
 }
 
@@ -191,20 +186,13 @@ extension ValidationFailure: CustomNSError {
     public var errorUserInfo: [String: Any] {
         var info = Self.info(description, response, data)
         if reasons.count > 1 {
-            let rest = ValidationFailure(Array(reasons.dropFirst()), self)
+            let answer = ReceivedResponse(response: response, data: data, fileURL: fileURL)
+            let rest = ValidationFailure(Array(reasons.dropFirst()), answer: answer, serialization: serialization)
             info[NSUnderlyingErrorKey] = rest as NSError
         } else if let serialization {
             info[NSUnderlyingErrorKey] = serialization as NSError
         }
         return info
-    }
-
-    private init(_ reasons: [Reason], _ other: ValidationFailure) {
-        self.reasons = reasons
-        response = other.response
-        data = other.data
-        fileURL = other.fileURL
-        serialization = other.serialization
     }
 
     /// The user info of an answer's failure, under AFNetworking's keys.
@@ -240,7 +228,6 @@ public struct ReceivedResponse: Sendable {
     /// The status; nil where the answer is not HTTP.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
-    /// Whether the answer has content.
     var hasContent: Bool {
         guard let fileURL else { return !data.isEmpty }
         let size = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber

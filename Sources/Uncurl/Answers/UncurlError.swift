@@ -83,6 +83,23 @@ extension UncurlError {
             (self.underlying, self.response, self.data) = (underlying, response, data)
             (self.urlError, self.other, self.code) = (urlError, other, code)
         }
+
+        /// Of a failure that has all the words, and a code where it is no `NSError` of its own.
+        init(
+            _ failure: some Error & CustomStringConvertible,
+            reason: String,
+            help: String? = nil,
+            code: URLError.Code? = nil
+        ) {
+            self.init(
+                failure.description,
+                reason: reason,
+                help: help,
+                underlying: failure,
+                other: code == nil ? failure as NSError : nil,
+                code: code ?? .unknown
+            )
+        }
     }
 
     private static let unbuilt = "The request could not be built; nothing was sent."
@@ -100,13 +117,8 @@ extension UncurlError {
             )
         case .parameters(let failure):
             let lacksNames = if case .notKeyed = failure.reason { true } else { false }
-            return Row(
-                failure.description,
-                reason: Self.unbuilt,
-                help: lacksNames ? "Give the parameters names, or send them as JSON." : nil,
-                underlying: failure,
-                other: failure as NSError
-            )
+            let help = lacksNames ? "Give the parameters names, or send them as JSON." : nil
+            return Row(failure, reason: Self.unbuilt, help: help)
         case .header(let name):
             return Row(
                 "the header field \(name.debugDescription) cannot be sent: its name or its value is malformed",
@@ -115,14 +127,9 @@ extension UncurlError {
                 other: ParameterFailure(.headerValue(name: name)) as NSError
             )
         case .multipart(let failure):
-            return Row(
-                failure.description,
-                reason: "The form could not be sent.",
-                underlying: failure,
-                code: .cannotOpenFile
-            )
+            return Row(failure, reason: "The form could not be sent.", code: .cannotOpenFile)
         case .compression(let failure):
-            return Row(failure.description, reason: Self.unbuilt, underlying: failure, code: .cannotOpenFile)
+            return Row(failure, reason: Self.unbuilt, code: .cannotOpenFile)
         case .adaptation(let error):
             return Row(
                 "an interceptor kept the request from being sent: \(error.sentence)",
@@ -169,9 +176,8 @@ extension UncurlError {
             )
         case .output(let failure):
             return Row(
-                failure.description,
+                failure,
                 reason: "The content could not be written to the output stream.",
-                underlying: failure,
                 code: .cannotWriteToFile
             )
         case .file(let failure):

@@ -31,7 +31,6 @@ public struct JSONEncoding: Sendable {
     }
 }
 
-/// Writes one text.
 private struct ParametersText {
     let options: JSONEncoding
     private(set) var writer: JSONWriter

@@ -260,7 +260,6 @@ extension JSONNumber: CustomStringConvertible {
     }
 }
 
-/// Reads values from octets.
 extension JSONValue {
     /// - Parameter charset: the charset of the content type. A JSON text is UTF-8 by its standard, whatever the server
     ///   claims, so the charset counts only where the octets are neither UTF-8 nor UTF-16 nor UTF-32.

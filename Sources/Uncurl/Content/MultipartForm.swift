@@ -374,7 +374,6 @@ extension MultipartForm {
 }
 
 extension URLRequest {
-    /// Whether the content of this request can be sent again.
     var isReplayable: Bool { httpBodyStream == nil && content?.isReplayable ?? true }
 }
 

@@ -36,7 +36,6 @@ final class ParameterNode {
         content = .array([])
     }
 
-    /// A new node under a name.
     func field(_ name: String) -> ParameterNode {
         let place = ParameterNode()
         if case .keyed(var fields) = content {
@@ -56,7 +55,6 @@ final class ParameterNode {
         return last.node
     }
 
-    /// A new node after the last element.
     func element() -> ParameterNode {
         let place = ParameterNode()
         if case .array(var nodes) = content {
@@ -271,7 +269,6 @@ extension Parameters {
     }
 }
 
-/// A coding key of any name.
 struct ParameterKey: CodingKey {
     let stringValue: String
     let intValue: Int?

@@ -128,15 +128,9 @@ extension Parameters: Encodable {
         case .double(let value): try value.encode(to: encoder)
         case .string(let value): try value.encode(to: encoder)
         // Encoded through a container, because encoders know these three types.
-        case .decimal(let value):
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
-        case .data(let value):
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
-        case .date(let value):
-            var container = encoder.singleValueContainer()
-            try container.encode(value)
+        case .decimal(let value): try Self.encode(value, to: encoder)
+        case .data(let value): try Self.encode(value, to: encoder)
+        case .date(let value): try Self.encode(value, to: encoder)
         case .array(let elements), .set(let elements):
             try Parameters.check(depth: encoder.codingPath.count)
             var container = encoder.unkeyedContainer()
@@ -146,6 +140,11 @@ extension Parameters: Encodable {
             var container = encoder.container(keyedBy: ParameterKey.self)
             for (name, value) in fields { try container.encode(value, forKey: ParameterKey(name)) }
         }
+    }
+
+    private static func encode(_ value: some Encodable, to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }
 

@@ -109,7 +109,6 @@ public struct QueryEncoding: Sendable {
     }
 }
 
-/// Flattens a tree into pairs.
 extension QueryEncoding {
     /// A leaf under its full name. Bytes and text are separated only at the end, because the parts of a form take bytes
     /// as they are.

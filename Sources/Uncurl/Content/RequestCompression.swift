@@ -1,5 +1,5 @@
-internal import CUncurlZlib
 public import URLLoading
+internal import UncurlWebSocket
 
 /// Compresses content in memory before it is sent. A client cannot ask beforehand whether a server decodes a request's
 /// content, so the program must know that it does. Files, streams and forms are sent as they are.
@@ -52,7 +52,9 @@ public struct RequestCompression: Sendable {
             }
         }
         var request = request
-        request.httpBody = try coding.compressed(body)
+        let windowBits: CInt = coding == .gzip ? 31 : 15
+        guard let octets = MessageDeflater.stream(of: body.span, windowBits: windowBits) else { throw .outOfMemory }
+        request.httpBody = Data(octets)
         request.setValue(coding.rawValue, forHTTPHeaderField: "Content-Encoding")
         request.setValue(nil, forHTTPHeaderField: "Content-Length")
         return request
@@ -74,59 +76,6 @@ extension CompressionFailure: LocalizedError, CustomStringConvertible {
         switch self {
         case .encodedAlready(let encoding): "the request's content is in the coding “\(encoding)” already"
         case .outOfMemory: "there is not enough memory to compress the request's content"
-        }
-    }
-}
-
-/// Compresses data with zlib in one call. zlib's pointers do not leave this extension.
-extension RequestCompression.Coding {
-    private static let step = 64 << 10
-
-    fileprivate func compressed(_ data: Data) throws(CompressionFailure) -> Data {
-        // zlib keeps the address of its stream.
-        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-        unsafe stream.initialize(to: z_stream())
-        defer { unsafe stream.deallocate() }
-        guard unsafe uncurl_deflateInit2(stream, Z_DEFAULT_COMPRESSION, windowBits) == Z_OK else {
-            throw .outOfMemory
-        }
-        defer { unsafe deflateEnd(stream) }
-        var output = Data()
-        var input = data[...]
-        while true {
-            // zlib counts in 32 bits.
-            let piece = input.prefix(Int(Int32.max))
-            input = input.dropFirst(piece.count)
-            let isLast = input.isEmpty
-            unsafe piece.withUnsafeBytes { bytes in
-                let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
-                unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: start)
-                unsafe stream.pointee.avail_in = uInt(bytes.count)
-                unsafe Self.drain(stream, isLast ? Z_FINISH : Z_NO_FLUSH, into: &output)
-            }
-            if isLast { return output }
-        }
-    }
-
-    /// Calls zlib until it leaves room in its output: then it has read all of its input and written all it has.
-    private static func drain(_ stream: UnsafeMutablePointer<z_stream>, _ flush: CInt, into output: inout Data) {
-        var isFull = true
-        while isFull {
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: step) { buffer, count in
-                unsafe stream.pointee.next_out = buffer.baseAddress
-                unsafe stream.pointee.avail_out = uInt(step)
-                _ = unsafe CUncurlZlib.deflate(stream, flush)
-                count = unsafe step - Int(stream.pointee.avail_out)
-            }
-            output.append(contentsOf: bytes)
-            isFull = bytes.count == step
-        }
-    }
-
-    private var windowBits: CInt {
-        switch self {
-        case .deflate: 15
-        case .gzip: 15 + 16
         }
     }
 }

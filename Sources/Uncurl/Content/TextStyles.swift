@@ -70,21 +70,16 @@ internal import UncurlText
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path(), seconds)) }
         switch self {
-        case .iso8601:
+        case .iso8601, .description:
+            let isISO = if case .iso8601 = self { true } else { false }
             // RFC 3339 has years of four digits, and calendars trap on other years.
             guard Self.yearsOfFourDigits.contains(seconds) else {
+                let format = isISO ? "ISO 8601" : "the calendar"
                 throw ParameterFailure(
-                    .notExpressible(path: path(), kind: "a date beyond year 9999", format: "ISO 8601")
+                    .notExpressible(path: path(), kind: "a date beyond year 9999", format: format)
                 )
             }
-            return .string(date.formatted(.iso8601))
-        case .description:
-            guard Self.yearsOfFourDigits.contains(seconds) else {
-                throw ParameterFailure(
-                    .notExpressible(path: path(), kind: "a date beyond year 9999", format: "the calendar")
-                )
-            }
-            return .string(date.description)
+            return .string(isISO ? date.formatted(.iso8601) : date.description)
         case .secondsSinceReferenceDate: return .double(date.timeIntervalSinceReferenceDate)
         case .secondsSince1970: return .double(seconds)
         case .millisecondsSince1970:
@@ -95,7 +90,6 @@ internal import UncurlText
         }
     }
 
-    /// From the year 1 to the year 9999.
     private static let yearsOfFourDigits = -62_135_596_800.0..<253_402_300_800.0
 }
 

@@ -85,7 +85,6 @@ public struct ClosureEventMonitor: EventMonitor {
     public func receive(_ event: TransferEvent) { hear(event) }
 }
 
-/// The monitors of one transfer.
 struct Watchers: Sendable {
     private static let counter = Atomic(0)
 

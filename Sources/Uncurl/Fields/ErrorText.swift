@@ -63,7 +63,6 @@ extension URLError {
 }
 
 extension URLError {
-    /// An error with a description of its own.
     package init(_ code: Code, words: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: words]) }
 
     /// Whether no connection could be made, so that the request was not sent: not to the server, and not to a proxy.

@@ -197,12 +197,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let query = HTTPMethod(rawValue: "QUERY")
 
     /// Whether sending the method twice has the effect of sending it once (RFC 9110 §9.2.2).
-    public var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .put, .delete, .options, .trace, .query: true
-        default: false
-        }
-    }
+    public var isIdempotent: Bool { Self.idempotent.contains(self) }
+
+    static let idempotent: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace, .query]
 }
 
 extension HTTPHeaders.Field {

@@ -69,7 +69,7 @@ public struct RetryPolicy: RequestInterceptor {
     }
 
     /// The idempotent methods (RFC 9110 §9.2.2).
-    public static let idempotentMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace, .query]
+    public static let idempotentMethods = HTTPMethod.idempotent
     /// Request Timeout, Too Many Requests, and temporary errors of the server.
     public static let passingStatusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
     /// Errors that may not occur in a later attempt; the same as Alamofire's.
@@ -159,7 +159,7 @@ public struct OfflineRetrier: RequestInterceptor {
             return .doNotRetry
         }
         let method = HTTPMethod(rawValue: failure.request?.httpMethod ?? "GET")
-        if failure.error.urlError?.code == .networkConnectionLost, !RetryPolicy.idempotentMethods.contains(method) {
+        if failure.error.urlError?.code == .networkConnectionLost, !method.isIdempotent {
             return .doNotRetry
         }
         return await isOnline() ? .retry : .doNotRetry

@@ -96,7 +96,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
+        try await value(HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
     }
 
     /// Sends a GET whose parameters are a value of the program's own type.
@@ -110,7 +110,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.get, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(HTTPRequest(.get, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a HEAD and returns the head of the answer, which has no content.
@@ -162,11 +162,7 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(
-            of: HTTPRequest(.post, path, parameters: parameters, headers: headers, body: body),
-            type,
-            progress
-        )
+        try await value(HTTPRequest(.post, path, parameters: parameters, headers: headers, body: body), type, progress)
     }
 
     /// Sends a POST whose parameters are a value of the program's own type, in the request serializer's format.
@@ -180,7 +176,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.post, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(HTTPRequest(.post, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a PUT. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
@@ -193,11 +189,7 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(
-            of: HTTPRequest(.put, path, parameters: parameters, headers: headers, body: body),
-            type,
-            progress
-        )
+        try await value(HTTPRequest(.put, path, parameters: parameters, headers: headers, body: body), type, progress)
     }
 
     /// Sends a PUT whose parameters are a value of the program's own type, in the request serializer's format.
@@ -209,7 +201,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.put, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(HTTPRequest(.put, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a PATCH. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
@@ -222,11 +214,7 @@ extension HTTPSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(
-            of: HTTPRequest(.patch, path, parameters: parameters, headers: headers, body: body),
-            type,
-            progress
-        )
+        try await value(HTTPRequest(.patch, path, parameters: parameters, headers: headers, body: body), type, progress)
     }
 
     /// Sends a PATCH whose parameters are a value of the program's own type, in the request serializer's format.
@@ -238,7 +226,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.patch, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(HTTPRequest(.patch, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     /// Sends a DELETE. Parameters go into the query; the other arguments and the errors are those of
@@ -251,7 +239,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.delete, path, parameters: parameters, headers: headers, body: body), type)
+        try await value(HTTPRequest(.delete, path, parameters: parameters, headers: headers, body: body), type)
     }
 
     /// Sends a DELETE. The parameters are a value of the program's own type, and go into the query.
@@ -263,7 +251,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.delete, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(HTTPRequest(.delete, path, headers: headers, body: .encoded(parameters)), type)
     }
 
     // MARK: Private
@@ -276,7 +264,7 @@ extension HTTPSessionManager {
     }
 
     private func value<Value: Decodable & Sendable>(
-        of request: HTTPRequest,
+        _ request: HTTPRequest,
         _ type: Value.Type,
         _ progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(UncurlError) -> Value {
@@ -497,10 +485,10 @@ public struct Transfer<Value: Sendable>: Sendable {
     /// ```
     ///
     /// Each call makes a sequence of its own. It begins with the next value and ends with the transfer.
-    public func uploadProgress() -> ProgressSequence { control.uploadProgressSequence() }
+    public func uploadProgress() -> ProgressSequence { control.sequence(\.uploadReaders) }
 
     /// The progress of the response's content, as ``uploadProgress()`` returns it for the request's.
-    public func downloadProgress() -> ProgressSequence { control.downloadProgressSequence() }
+    public func downloadProgress() -> ProgressSequence { control.sequence(\.downloadReaders) }
 
     /// Cancels the request; see ``TransferControl/cancel()``.
     public func cancel() { control.cancel() }

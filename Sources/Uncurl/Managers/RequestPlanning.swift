@@ -42,10 +42,10 @@ extension URLSessionManager {
     }
 
     /// Plans the rest of a download. Resume data that Uncurl did not write makes no request, and its task fails.
-    func taskPlan(resuming data: Data, _ options: RequestOptions) -> TaskPlan {
-        var plan = TaskPlan(kind: .resumedDownload(data), options: options)
+    func taskPlan(resuming data: Data, _ given: HTTPRequest) -> TaskPlan {
+        var plan = TaskPlan(kind: .resumedDownload(data), options: given.own)
         if var request = URLRequest(resuming: data) {
-            options.apply(to: &request)
+            given.applyOptions(to: &request)
             plan.request = request
         }
         return plan
@@ -64,13 +64,13 @@ extension URLSessionManager {
         defaults?.addFields(to: &made)
         var serializer = request.serializer ?? settings.values.requestSerializer
         if request.whole != nil, request.serializer == nil { serializer = serializer.withoutDefaults }
-        var plan = TaskPlan(kind: .data, options: request.options)
+        var plan = TaskPlan(kind: .data, options: request.own)
         try write(request, by: serializer, into: &made, &plan)
         if let bad = request.headers.first(where: { !$0.isValid }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         // Set after the serializer, whose own defaults apply only where the request sets nothing.
         defaults?.setProperties(of: &made)
-        request.options.apply(to: &made)
+        request.applyOptions(to: &made)
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
         try made.checkFields()
@@ -137,23 +137,19 @@ extension URLRequest {
     }
 }
 
-extension RequestOptions {
-    /// Sets the options that are properties of a request.
-    fileprivate func apply(to request: inout URLRequest) {
-        if isPlain { return }
-        if let timeout { request.timeoutInterval = timeout }
-        if let cachePolicy { request.cachePolicy = cachePolicy }
-        if let maximumDataLength { request.maximumDataLength = maximumDataLength }
-        if sendsContentWithGET { request.sendsContentWithGET = true }
-        request.replaceTerms(by: terms)
-    }
-}
-
 extension HTTPRequest {
+    fileprivate func applyOptions(to request: inout URLRequest) {
+        guard let options = own?.values else { return }
+        if let timeout = options.timeout { request.timeoutInterval = timeout }
+        if let cachePolicy = options.cachePolicy { request.cachePolicy = cachePolicy }
+        if let length = options.maximumDataLength { request.maximumDataLength = length }
+        if options.sendsContentWithGET { request.sendsContentWithGET = true }
+        request.replaceTerms(by: options.terms)
+    }
+
     fileprivate var sendsContentWithGET: Bool { options.sendsContentWithGET && method == .get }
 }
 
-/// Resolves references against a base URL.
 struct BaseURL: Sendable {
     let url: URL
     /// The text of the base up to the last slash of its path. Nil where a plain reference cannot simply be appended to
@@ -235,21 +231,13 @@ extension String {
     /// stays as it is, because `URL(string:)` writes it in A-labels (RFC 5890 §2.3.2.1).
     fileprivate var escapingInvalid: String {
         let octets = Array(utf8)
-        let host = Self.host(in: octets)
+        let authority = URIReference(octets).authority ?? []
+        let host =
+            (authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)..<authority.endIndex
         let escaped = percentMended(octets[...]) { index in
             octets[index].isPathOrQueryOctet || octets[index] == UInt8(ascii: "#") || host.contains(index)
         }
         return String(decoding: escaped, as: UTF8.self)
-    }
-
-    /// Where a reference has its host and port; empty if it has none (RFC 3986 §3.2, appendix B).
-    private static func host(in octets: [UInt8]) -> Range<Int> {
-        let scheme = octets.prefix { !":/?#".utf8.contains($0) }
-        let start = octets[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.endIndex + 1 : 0
-        guard octets[start...].starts(with: "//".utf8) else { return start..<start }
-        let authority = octets[(start + 2)...].prefix { !"/?#".utf8.contains($0) }
-        let user = authority.lastIndex(of: UInt8(ascii: "@"))
-        return (user.map { $0 + 1 } ?? authority.startIndex)..<authority.endIndex
     }
 
     /// Whether the reference can be appended to the base as it is: it has only segments of letters, digits, `-`, `_`

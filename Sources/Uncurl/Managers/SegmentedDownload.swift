@@ -93,24 +93,23 @@ final class SegmentedDownload: Sendable {
         part.headers["Range"] = segment.range
         if let validator { part.headers["If-Range"] = validator }
         // The deadline and the progress belong to the whole download, and its head is that of the first part.
-        (part.options.deadline, part.options.downloadProgress) = (nil, nil)
-        part.options.throttle = share
-        part.options.onResponse = nil
+        var options = request.options
+        (options.deadline, options.downloadProgress, options.onResponse) = (nil, nil, nil)
+        options.throttle = share
         if isFirst, let hear = request.options.onResponse {
-            part.options.onResponse = { [self] in takes($0, segment) ? await hear($0) : .allow }
+            options.onResponse = { [self] in takes($0, segment) ? await hear($0) : .allow }
         }
-        part.options.cachePolicy = part.options.cachePolicy ?? .reloadIgnoringLocalCacheData
+        options.cachePolicy = options.cachePolicy ?? .reloadIgnoringLocalCacheData
         // The program's checks are for the whole file.
-        let validation = validation.withoutChecks
+        var accepted = validation.withoutChecks
         if isFirst {
-            var first = validation
             // Empty content has no first part (RFC 9110 §14.1.2).
-            first.statusCodes?.formUnion([206, 416])
-            part.options.validation = first
+            accepted.statusCodes?.formUnion([206, 416])
         } else {
-            let types = validation.contentTypes
-            part.options.validation = ResponseValidation(statusCodes: [200, 206], contentTypes: types)
+            accepted.statusCodes = [200, 206]
         }
+        options.validation = accepted
+        part.options = options
         return try await manager.stream(part)
     }
 
@@ -172,11 +171,10 @@ final class SegmentedDownload: Sendable {
     private func work(
         _ file: SegmentFile,
         _ validator: String,
-        _ begun: (SegmentPlan.Segment, ResponseStream)?
+        _ begun: (SegmentPlan.Segment, ResponseStream?)?
     ) async throws {
         var begun = begun
-        while let (given, stream) = begun.map({ ($0.0, $0.1 as ResponseStream?) }) ?? taken() {
-            begun = nil
+        while let (given, stream) = begun.take() ?? taken() {
             var segment = given
             do {
                 try await read(&segment, stream, file, validator)
@@ -323,12 +321,10 @@ final class SegmentedDownload: Sendable {
         _ error: UncurlError?,
         _ resumeData: Data?
     ) -> ResponseFacts {
-        var answer = error?.responseData ?? Data()
-        if file != nil { answer = Data() }
-        return ResponseFacts(
+        ResponseFacts(
             try? manager.urlRequest(for: request),
             head ?? error?.response as? HTTPURLResponse,
-            data: answer,
+            data: file == nil ? error?.responseData ?? Data() : Data(),
             fileURL: file,
             error: error,
             resumeData: resumeData,

@@ -51,15 +51,15 @@ extension TransferRun {
             }
             var end: UncurlError? = steps.isEmpty ? failure.error : .cancelled
             if !control.isCancelled {
-                let failed = FailedAttempt(
-                    attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                    request: failure.request,
-                    response: failure.response,
-                    data: failure.error.responseData ?? Data(),
-                    error: failure.error,
-                    isReplayable: request.isReplayable
+                let data = failure.error.responseData ?? Data()
+                end = await steps.next(
+                    after: failure.error,
+                    of: request,
+                    failure.request,
+                    failure.response,
+                    data,
+                    retryCount
                 )
-                end = await steps.next(after: failed, of: request)
             }
             guard let end else {
                 failure.tell?(failure.error)
@@ -125,7 +125,7 @@ extension TransferRun {
     ) async throws(Failure) -> ResponseChunks {
         let delegate = taskEnd.delegate
         let opened = taskEnd.session.chunkTask(request, plan.kind.content, delegate: delegate)
-        if let priority = plan.options.priority { opened.task.priority = priority }
+        if let priority = plan.options?.values.priority { opened.task.priority = priority }
         delegate.begin(opened.task, in: taskEnd.session)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)

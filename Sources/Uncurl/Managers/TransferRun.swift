@@ -18,11 +18,6 @@ final class TransferRun: Sendable {
         var isSerializedFile: Bool {
             if case .serializedFile = self { true } else { false }
         }
-
-        /// The resume data that the request begins with.
-        var resumption: Data? {
-            if case .rest(let data) = self { data } else { nil }
-        }
     }
 
     /// The outcome of an attempt, before a response is made of it.
@@ -115,7 +110,7 @@ final class TransferRun: Sendable {
         if isHeld { await control.ready() }
         let validation = request.options.validation(else: serializer.validation, settings.values.options)
         var retryCount = 0
-        var resumption = kind.resumption
+        var resumption: Data? = if case .rest(let data) = kind { data } else { nil }
         // The previous attempt. A background session keeps it until the next one is in its journal.
         var last: Attempt?
         while true {
@@ -126,15 +121,10 @@ final class TransferRun: Sendable {
                 let reason = response.error.map { control.reason(for: steps.isEmpty ? $0 : .cancelled) }
                 return await ended(reason.map { response.failing($0) } ?? response, attempt, completion)
             }
-            let failure = FailedAttempt(
-                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-                request: attempt.request,
-                response: response.response,
-                data: response.data,
-                error: error,
-                isReplayable: request.isReplayable
-            )
-            if let end = await cancellably({ await steps.next(after: failure, of: request) }) {
+            let sent = attempt.request
+            if let end = await cancellably({
+                await steps.next(after: error, of: request, sent, response.response, response.data, retryCount)
+            }) {
                 return await ended(response.failing(control.reason(for: end)), attempt, completion)
             }
             await told(attempt, response)
@@ -300,7 +290,7 @@ final class TransferRun: Sendable {
         case .file, .serializedFile:
             plan = try manager.taskPlan(for: request, settings)
             plan.kind = .download(plan.kind.content)
-        case .rest(let data): plan = manager.taskPlan(resuming: data, request.options)
+        case .rest(let data): plan = manager.taskPlan(resuming: data, request)
         }
         built = plan.request
         if let built { control.watchers.tell(.built(built)) }
@@ -332,7 +322,6 @@ struct AttemptSteps: Sendable {
         interceptors = own.isEmpty ? settings.values.interceptors : settings.values.interceptors + own
     }
 
-    /// Whether there are no interceptors.
     var isEmpty: Bool { interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
@@ -356,8 +345,26 @@ struct AttemptSteps: Sendable {
 
     /// Returns when the next attempt may begin; or returns the error that ends the request.
     ///
-    /// - Parameter request: the request of all attempts, before it was adapted.
-    func next(after failure: FailedAttempt, of request: HTTPRequest) async -> UncurlError? {
+    /// - Parameters:
+    ///   - request: the request of all attempts, before it was adapted.
+    ///   - mayRepeat: false where another attempt could do nothing with its answer.
+    func next(
+        after error: UncurlError,
+        of request: HTTPRequest,
+        _ sent: URLRequest?,
+        _ response: HTTPURLResponse?,
+        _ data: Data,
+        _ retryCount: Int,
+        mayRepeat: Bool = true
+    ) async -> UncurlError? {
+        let failure = FailedAttempt(
+            attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+            request: sent,
+            response: response,
+            data: data,
+            error: error,
+            isReplayable: request.isReplayable && mayRepeat
+        )
         let end = await decided(failure, request)
         return end != nil && control.isCancelled ? .cancelled : end
     }

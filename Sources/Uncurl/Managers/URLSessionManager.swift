@@ -16,7 +16,6 @@ open class URLSessionManager: @unchecked Sendable {
     public static let usualMaximumDataLength = 128 << 20
 
     let core: ManagerCore
-    /// The base URL of an ``HTTPSessionManager``.
     let base: BaseURL?
     /// The session, once it is needed, and whether the manager is closed: then the session is too, and no open one is
     /// made.
@@ -161,7 +160,6 @@ open class URLSessionManager: @unchecked Sendable {
     /// The most content of an answer that is kept in memory, in bytes.
     var maximumDataLength: Int { configured.maximumDataLength ?? Self.usualMaximumDataLength }
 
-    /// Throws once the manager has been invalidated.
     func checkValidity() throws(UncurlError) {
         if life.withLock({ $0.isInvalid }) { throw .sessionInvalidated }
     }
@@ -280,18 +278,18 @@ open class URLSessionManager: @unchecked Sendable {
         _modify { yield &core.options.caching }
     }
 
-    /// The clock of the waits between attempts.
-    public var clock: any Clock<Duration> {
-        get { core.clock }
-        _modify { yield &core.clock }
-    }
-
     /// The longest time of a request with all its attempts and the waits between them, where its own
     /// ``RequestOptions/deadline`` is nil. Nil, the default, sets no limit. It does not apply to streams, operations,
     /// and tasks that the program makes itself.
     public var deadline: Duration? {
         get { core.options.deadline }
         _modify { yield &core.options.deadline }
+    }
+
+    /// The clock of the waits between attempts.
+    public var clock: any Clock<Duration> {
+        get { core.clock }
+        _modify { yield &core.clock }
     }
 
     /// Whether responses carry metrics. They cost a few microseconds per request. By default false.

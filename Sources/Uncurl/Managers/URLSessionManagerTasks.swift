@@ -25,7 +25,7 @@ extension URLSessionManager {
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDataTask {
         let options = RequestOptions().reporting(uploadProgress, downloadProgress)
-        return made(TaskPlan(kind: .data, request: request, options: options), serializer, nil, completion)
+        return made(TaskPlan(kind: .data, request: request, options: options.shared), serializer, nil, completion)
     }
 
     /// Makes a data task with the ``responseSerializer`` that the manager has now.
@@ -52,7 +52,11 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        var plan = TaskPlan(kind: body.kind, request: request, options: RequestOptions().reporting(progress, nil))
+        var plan = TaskPlan(
+            kind: body.kind,
+            request: request,
+            options: RequestOptions().reporting(progress, nil).shared
+        )
         if case .stream(let make) = body { plan.newBodyStream = make }
         return made(plan, serializer, nil, completion)
     }
@@ -73,7 +77,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let options = RequestOptions().reporting(nil, progress)
+        let options = RequestOptions().reporting(nil, progress).shared
         let plan = TaskPlan(kind: .download(.request), request: request, options: options)
         return made(plan, serializer, destination, completion)
     }
@@ -86,7 +90,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress))
+        let plan = TaskPlan(kind: .resumedDownload(data), options: RequestOptions().reporting(nil, progress).shared)
         return made(plan, serializer, destination, completion)
     }
 
@@ -170,7 +174,6 @@ extension URLSessionManager {
 }
 
 extension URLSessionManager {
-    /// The delegate object for this plan.
     func delegate(for plan: TaskPlan, _ watchers: Watchers) -> TaskDelegate {
         switch plan.kind {
         case .data: DataTaskDelegate(core, plan, watchers)
@@ -179,7 +182,6 @@ extension URLSessionManager {
         }
     }
 
-    /// Creates a suspended task with its delegate.
     func task(
         _ plan: TaskPlan,
         _ delegate: TaskDelegate,
@@ -194,7 +196,7 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
-        if let priority = plan.options.priority { task.priority = priority }
+        if let priority = plan.options?.values.priority { task.priority = priority }
         delegate.begin(task, in: session)
         return task
     }
@@ -275,7 +277,6 @@ struct CompletionFacts: @unchecked Sendable {
         value = usual.index(forKey: URLSessionManager.serializedResponseKey)
     }
 
-    /// Calls `post` with the user info of a response.
     static func with(
         _ response: ResponseFacts,
         _ serializer: any ResponseSerializer,

@@ -8,9 +8,13 @@ public import URLLoading
 /// completion handler is called once, on the manager's completion queue and in its group.
 open class HTTPRequestOperation: Operation, @unchecked Sendable {
     struct Facts {
-        var state = OperationState.ready
-        /// Whether a thread is about to finish the operation.
-        var isEnding = false
+        var isExecuting = false
+        var isPaused = false
+        /// The task under way, and whether a pause has told it to stop.
+        var task: URLSessionTask?
+        var isStopping = false
+        /// Continues a started operation that is paused and has no task.
+        var waiter: CheckedContinuation<Void, Never>?
         /// Proves that the rest belongs to the kept content (RFC 9110 §13.1.5). Without it a resume starts over.
         var validator: String?
         var total: Int64 = -1
@@ -139,11 +143,11 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: State and result
 
     open override var isAsynchronous: Bool { true }
-    open override var isExecuting: Bool { facts.withLock { $0.state.isExecuting } }
-    open override var isFinished: Bool { facts.withLock { $0.state.isFinished } }
+    open override var isExecuting: Bool { facts.withLock { $0.isExecuting } }
+    open override var isFinished: Bool { facts.withLock { $0.result != nil } }
 
     /// Whether the operation is paused, between ``pause()`` and ``resume()``.
-    public var isPaused: Bool { facts.withLock { $0.state.isPaused } }
+    public var isPaused: Bool { facts.withLock { $0.isPaused && $0.result == nil } }
 
     /// The result; nil before the end.
     public var result: Response<any Sendable>? { facts.withLock { $0.result } }
@@ -163,7 +167,14 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: Control
 
     open override func start() {
-        let begins = changing(\.isExecuting) { facts.withLock { $0.state.start() } }
+        let begins = changing(\.isExecuting) {
+            facts.withLock { facts in
+                guard !facts.isExecuting, facts.result == nil else { return false }
+                facts.isExecuting = true
+                return true
+            }
+        }
+        guard begins else { return }
         // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
         // The request's deadline, its tag and `cancelAll` cancel the operation in every state.
@@ -171,91 +182,176 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         control.tellFirst(.began(HTTPRequest(request)))
         control.resume()
         control.limit(by: options.deadline, on: manager.clock)
-        if begins { begin() }
+        Task.immediate { await run() }
     }
 
     /// Ends the operation with ``UncurlError/cancelled``: at once if it has started, otherwise when its queue starts
     /// it.
     open override func cancel() {
         super.cancel()
-        let (task, isOver) = facts.withLock { facts -> (URLSessionTask?, Bool) in
-            if case .paused = facts.state { return (nil, true) }
-            return (facts.state.task, false)
-        }
+        let (task, waiter) = facts.withLock { ($0.task, $0.waiter.take()) }
         task?.cancel()
         control.cancel()
-        if isOver { finish(cancelled) }
+        waiter?.resume()
     }
 
     /// Closes the connection and keeps the received content. ``resume()`` requests the rest. A server whose content has
     /// changed meanwhile, or that does not serve ranges, is asked for the whole content.
     public func pause() {
-        facts.withLock { $0.state.pause() }?.cancel()
+        let task = facts.withLock { facts in
+            facts.isPaused = true
+            defer { facts.isStopping = facts.task != nil }
+            return facts.isStopping ? nil : facts.task
+        }
+        task?.cancel()
     }
 
     /// Continues after ``pause()``, after the content received so far. Without a pause nothing happens.
     public func resume() {
-        if facts.withLock({ $0.state.resume() }) { begin() }
+        let waiter = facts.withLock { facts in
+            facts.isPaused = false
+            return facts.waiter.take()
+        }
+        waiter?.resume()
     }
 
-    // MARK: One connection
+    // MARK: From task to task
 
-    func begin() {
-        let held = sink.withLock { $0?.count ?? 0 }
-        var request = request
-        if held > 0, let validator = facts.withLock({ $0.validator }) {
-            request.setValue("bytes=\(held)-", forHTTPHeaderField: "Range")
-            request.setValue(validator, forHTTPHeaderField: "If-Range")
-            // The parts are joined, so they must not be compressed.
-            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-        }
-        control.watchers.tell(.built(request))
-        let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
-        guard !steps.isEmpty else { return send(request) }
-        Task { [self, request] in
+    /// Sends the request until an attempt gives the result. A pause ends a task, but not the attempt.
+    private func run() async {
+        while await isWanted() {
+            let (request, retryCount) = (continuing, facts.withLock { $0.retryCount })
+            control.watchers.tell(.built(request))
+            let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
+            let last: Ended?
+            let response: Response<any Sendable>
             do throws(UncurlError) {
-                send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
+                guard let ended = await end(of: try await steps.adapted(request, retryCount)) else { continue }
+                last = ended
+                response = made(of: ended, retryCount)
             } catch {
-                let count = facts.withLock { $0.retryCount }
-                let failed = ResponseFacts(request, error: error, retryCount: count)
-                await decide(on: Response(failed), of: request, steps)
+                last = nil
+                response = Response(ResponseFacts(request, error: error, retryCount: retryCount))
+            }
+            guard let error = response.error, facts.withLock({ $0.failure == nil }), !steps.isEmpty else {
+                return finish(response, last)
+            }
+            if isCancelled { return finish(response.failing(.cancelled), last) }
+            let sent = last.map { $0.outcome.task.originalRequest } ?? request
+            let end = await steps.next(
+                after: error,
+                of: HTTPRequest(self.request),
+                sent,
+                response.response,
+                response.data,
+                retryCount,
+                mayRepeat: mayFollow(error)
+            )
+            if let end { return finish(response.failing(end), last) }
+            tell(last, response)
+            guard goesOn(behind: error) else { return finish(response) }
+            if !isCancelled { facts.withLock { $0.retryCount += 1 } }
+        }
+        finish(cancelled)
+    }
+
+    /// Returns when the operation is not paused; false where it has been cancelled.
+    private func isWanted() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let waits = facts.withLock { facts in
+                guard facts.isPaused, !isCancelled else { return false }
+                facts.waiter = continuation
+                return true
+            }
+            if !waits { continuation.resume() }
+        }
+        return !isCancelled
+    }
+
+    /// The request for the rest of the content, or for all of it.
+    private var continuing: URLRequest {
+        var request = request
+        let held = sink.withLock { $0?.count ?? 0 }
+        guard held > 0, let validator = facts.withLock({ $0.validator }) else { return request }
+        request.setValue("bytes=\(held)-", forHTTPHeaderField: "Range")
+        request.setValue(validator, forHTTPHeaderField: "If-Range")
+        // The parts are joined, so they must not be compressed.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        return request
+    }
+
+    // MARK: One task
+
+    private typealias Ended = (outcome: TaskOutcome, delegate: TaskDelegate)
+
+    /// Makes a task on the session's delegate queue, and waits for its end there, which calls the program's code.
+    ///
+    /// - Returns: nil where the operation continues: after a pause, and where the whole content must be requested.
+    private func end(of request: URLRequest) async -> Ended? {
+        let session = manager.session
+        return await withCheckedContinuation { continuation in
+            session.delegateQueue.addLasting { [self] in
+                makeTask(request, in: session) { [self] ended in
+                    ended.delegate.ended(ended.outcome.task, ended.outcome.error, ended.outcome.metrics, in: session)
+                    ended.outcome.settle?(true)
+                    ended.outcome.hold?.end()
+                    continuation.resume(returning: continues(behind: ended) ? nil : ended)
+                }
             }
         }
     }
 
-    /// Makes a task for the request. Each task begins on the session's delegate queue: whether a thread starts or
-    /// resumes the operation, or the end of the task before does, does not decide where that is told.
-    private func send(_ request: URLRequest) {
-        manager.session.delegateQueue.addLasting { [self] in makeTask(request) }
-    }
-
-    private func makeTask(_ request: URLRequest) {
+    private func makeTask(
+        _ request: URLRequest,
+        in session: URLSession,
+        _ then: @escaping @Sendable (Ended) -> Void
+    ) {
         var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
         plan.take(request)
         plan.content = .nothing(isStorable: outputStream == nil)
         // The operation keeps the content, and so knows its progress.
-        plan.options = plan.options.reporting(facts.withLock { $0.upload }, nil)
+        var options = options
+        (options.uploadProgress, options.downloadProgress) = (facts.withLock { $0.upload }, nil)
+        plan.options = options.shared
         plan.takesHead = { [self] in receive($0) }
         plan.takesContent = { [self] task, data in if !receive(data) { task.cancel() } }
         let delegate = manager.delegate(for: plan, control.watchers)
         delegate.hooks = hooked
         if let credential { delegate.credential = credential }
         if !shouldUseCredentialStorage { delegate.usesCredentialStorage = false }
-        let session = manager.session
         let task = manager.task(
             plan,
             delegate,
             in: session,
             collectsMetrics: manager.collectsMetrics,
-            to: .handler { outcome in
-                session.delegateQueue.addLasting { [self] in ended(outcome, delegate, session) }
-            }
+            to: .handler { outcome in session.delegateQueue.addLasting { then((outcome, delegate)) } }
         )
         control.watchers.tell(.createdTask(task))
         manager.core.post(.operationDidStart, self)
-        let isGoing = facts.withLock { $0.state.begin(task) }
+        let isGoing = facts.withLock { facts in
+            facts.task = task
+            facts.isStopping = facts.isPaused
+            return !facts.isPaused
+        }
         // A request that its tag or its deadline cancels ends its task too.
         if isGoing, !isCancelled { control.begin(task) } else { task.cancel() }
+    }
+
+    private func continues(behind ended: Ended) -> Bool {
+        let isPause = facts.withLock { facts -> Bool? in
+            let isPause = facts.isStopping
+            (facts.task, facts.isStopping) = (nil, false)
+            // The task may have ended before the pause stopped it.
+            guard facts.asksAgain || isPause && ended.outcome.error?.code == .cancelled, facts.failure == nil,
+                !isCancelled
+            else { return nil }
+            facts.asksAgain = false
+            return isPause
+        }
+        guard let isPause else { return false }
+        if isPause { manager.core.post(.operationDidFinish, self) }
+        ended.delegate.open()
+        return true
     }
 
     private func receive(_ data: Data) -> Bool {
@@ -280,7 +376,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     /// Changes a state, and notifies the operation queue, which reads the state only then.
-    func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
+    private func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
         willChangeValue(for: state)
         defer { didChangeValue(for: state) }
         return change()
@@ -303,143 +399,77 @@ extension HTTPRequestOperation {
     }
 }
 
-/// The steps from the end of a task to the end of its operation: what follows a failed attempt, then the handlers, the
-/// notification and the operations that wait for the task.
+/// The steps from the end of a task to the end of its operation: the handlers, the notification and the operations that
+/// wait for the task.
 extension HTTPRequestOperation {
-    /// The failure of an answer that is too long for memory.
-    var excess: UncurlError {
+    private var excess: UncurlError {
         let words =
             "The answer is longer than the \(limit) bytes that an operation keeps in memory; maximumDataLength of "
             + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit, and an output stream has none."
         return .transport(URLError(.dataLengthExceedsMaximum, words: words))
     }
 
-    /// Runs on the session's delegate queue, since it calls the program's code.
-    func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate, _ session: URLSession) {
-        delegate.ended(outcome.task, outcome.error, outcome.metrics, in: session)
-        outcome.settle?(true)
-        outcome.hold?.end()
-        let next = facts.withLock { facts -> (isPause: Bool, begins: Bool)? in
-            let isPause = if case .pausing = facts.state { true } else { false }
-            // The task may have ended before the pause stopped it.
-            guard facts.asksAgain || isPause && outcome.error?.code == .cancelled, facts.failure == nil, !isCancelled
-            else { return nil }
-            facts.asksAgain = false
-            return (isPause, facts.state.goOn())
-        }
-        if let next {
-            if next.isPause { manager.core.post(.operationDidFinish, self) }
-            delegate.open()
-            return next.begins ? begin() : ()
-        }
-        let data = sink.withLock { $0?.data ?? Data() }
+    private var cancelled: Response<any Sendable> { Response(ResponseFacts(request, error: .cancelled)) }
+
+    private func made(of ended: Ended, _ retryCount: Int) -> Response<any Sendable> {
+        let (outcome, delegate) = ended
         let (failure, head) = facts.withLock { ($0.failure, $0.response) }
-        // All of the answer may have come before the sink's failure could stop it.
-        let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
-        let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let all = delegate.response(
+        let whole = TaskOutcome(
+            task: outcome.task,
+            response: head ?? outcome.response,
+            data: sink.withLock { $0?.data ?? Data() },
+            file: nil,
+            // All of the answer may have come before the sink's failure could stop it.
+            error: failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile),
+            metrics: outcome.metrics
+        )
+        let response = delegate.response(
             to: whole,
             by: serializer,
             options.validation(else: serializer.validation, manager.core.settings.values.options),
             failure: failure,
-            retryCount: facts.withLock { $0.retryCount }
+            retryCount: retryCount
         )
-        let made = Response<any Sendable>(all)
-        control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
-        let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
-            delegate.tellEnd(of: outcome.task, response.facts, serializer)
-        }
-        let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
-        guard made.error != nil, failure == nil, !steps.isEmpty else { return finish(made, delegate, tell) }
-        if isCancelled { return finish(made.failing(.cancelled), delegate, tell) }
-        Task { await decide(on: made, of: outcome.task.originalRequest, steps, delegate, tell) }
+        control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+        return Response(response)
     }
 
-    /// Asks the interceptors what follows a failed attempt.
-    ///
-    /// - Parameters:
-    ///   - response: the response of the attempt.
-    ///   - sent: the request of the attempt, before any redirect.
-    ///   - steps: the interceptors.
-    ///   - delegate: the delegate of the attempt's task, if it had one.
-    ///   - tell: reports the end of that task.
-    func decide(
-        on response: Response<any Sendable>,
-        of sent: URLRequest?,
-        _ steps: AttemptSteps,
-        _ delegate: TaskDelegate? = nil,
-        _ tell: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
-    ) async {
-        guard let error = response.error else { return finish(response, delegate, tell) }
-        let failed = FailedAttempt(
-            attempt: RequestAttempt(transfer: control.identifier, retryCount: response.retryCount),
-            request: sent,
-            response: response.response,
-            data: response.data,
-            error: error,
-            isReplayable: request.isReplayable && mayFollow(error)
-        )
-        if let end = await steps.next(after: failed, of: HTTPRequest(request)) {
-            return finish(response.failing(end), delegate, tell)
-        }
-        tell(response)
-        guard goesOn(behind: error) else { return finish(response) }
-        let begins = facts.withLock { facts -> Bool? in
-            // The cancel did not find a paused operation, so nothing else would end it.
-            if isCancelled { return nil }
-            facts.retryCount += 1
-            return facts.state.goOn()
-        }
-        guard let begins else { return finish(cancelled) }
-        if begins { begin() }
-    }
-
-    var cancelled: Response<any Sendable> {
-        Response(ResponseFacts(request, error: .cancelled))
+    private func tell(_ ended: Ended?, _ response: Response<any Sendable>) {
+        if let ended { ended.delegate.tellEnd(of: ended.outcome.task, response.facts, serializer) }
     }
 
     /// - Parameters:
     ///   - given: the response; the deadline may replace its failure.
-    ///   - delegate: the delegate of the last attempt's task, if it had one.
-    ///   - tell: reports the end of that task. Called after the handlers, on the completion queue.
-    func finish(
-        _ given: Response<any Sendable>,
-        _ delegate: TaskDelegate? = nil,
-        _ tell: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
-    ) {
+    ///   - last: the end of the last attempt's task, if it had one. It is told after the handlers, on their queue.
+    private func finish(_ given: Response<any Sendable>, _ last: Ended? = nil) {
         let response = given.error.map { given.failing(control.reason(for: $0)) } ?? given
-        if response.error != nil { delegate?.note(response.facts) }
-        // An operation that is cancelled during its start may end twice. The queue must see one end only.
-        let isFirst = facts.withLock { facts in
-            defer { facts.isEnding = true }
-            return !facts.isEnding
-        }
-        guard isFirst else { return tell(response) }
+        if response.error != nil { last?.delegate.note(response.facts) }
         control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         sink.withLock { $0?.close() }
         let handlers = changing(\.isFinished) {
             changing(\.isExecuting) {
                 facts.withLock { facts in
-                    facts.state = .finished
+                    facts.isExecuting = false
                     facts.result = response
                     defer { facts.handlers = [] }
                     return facts.handlers
                 }
             }
         }
-        call(handlers, response, isEnd: true) { tell(response) }
+        call(handlers, response) { [self] in
+            manager.core.post(.operationDidFinish, self)
+            tell(last, response)
+        }
     }
 
-    func call(
+    private func call(
         _ handlers: [@Sendable (Response<any Sendable>) -> Void],
         _ response: Response<any Sendable>,
-        isEnd: Bool = false,
         then: @escaping @Sendable () -> Void = {}
     ) {
         let group = manager.completionGroup ?? ManagerCore.sharedGroup
-        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) { [self] in
+        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) {
             for handler in handlers { handler(response) }
-            if isEnd { manager.core.post(.operationDidFinish, self) }
             then()
         }
     }

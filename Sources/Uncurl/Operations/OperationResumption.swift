@@ -94,20 +94,6 @@ extension HTTPRequestOperation.Facts {
     }
 }
 
-extension TaskOutcome {
-    /// The same outcome, with content that was kept outside the task.
-    convenience init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, error: URLError?) {
-        self.init(
-            task: outcome.task,
-            response: response ?? outcome.response,
-            data: data,
-            file: nil,
-            error: error,
-            metrics: outcome.metrics
-        )
-    }
-}
-
 /// The target of an operation's content: memory, or the program's stream. The operation's lock protects it.
 struct OperationSink {
     private(set) var data = Data()

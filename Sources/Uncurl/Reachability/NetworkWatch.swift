@@ -38,22 +38,15 @@ final class NetworkWatch: Sendable {
         tell: @escaping @Sendable (ReachabilityStatus) -> Void,
         failed: @escaping @Sendable (Errno) -> Void
     ) throws(Errno) -> @Sendable () -> Void {
-        let (number, home) = try state.withLock { state in
-            Result { () throws(Errno) in
-                let home: LoopBound<Home>
-                if let known = state.home {
-                    home = known
-                } else {
-                    let group = try EventLoopGroup(name: "reachability")
-                    state.group = group
-                    let loop = group.nextLoop()
-                    home = LoopBound(Home(on: loop, resolver: resolver, folder: folder, open: open), on: loop)
-                    state.home = home
-                }
-                state.next += 1
-                return (state.next, home)
-            }
-        }.get()
+        let (number, home) = try state.withLock { state throws(Errno) -> (Int, LoopBound<Home>) in
+            state.next += 1
+            if let home = state.home { return (state.next, home) }
+            let group = try EventLoopGroup(name: "reachability")
+            let loop = group.nextLoop()
+            let home = LoopBound(Home(on: loop, resolver: resolver, folder: folder, open: open), on: loop)
+            (state.group, state.home) = (group, home)
+            return (state.next, home)
+        }
         home.loop.post { home.value.add(number, host, tell: tell, failed: failed) }
         return { home.loop.post { home.value.remove(number) } }
     }
@@ -122,7 +115,6 @@ final class TargetReachability: TimerHandler {
 
     /// Nil: any host outside this machine's networks.
     private let host: String?
-    /// The owner of this object.
     private unowned let home: NetworkWatch.Home
     private let tell: (ReachabilityStatus) -> Void
     private var isOver = false

@@ -22,10 +22,7 @@ internal import UncurlReactor
 
     /// Whether there is a path, through any medium.
     public var isReachable: Bool {
-        switch self {
-        case .unknown, .notReachable: false
-        case .reachable: true
-        }
+        if case .reachable = self { true } else { false }
     }
 
     /// Whether the path begins with a cellular network.

@@ -18,23 +18,9 @@ public struct RequestDefaults: Sendable {
     /// In seconds; see `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?
     /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval? {
-        get { terms?.connectLimit }
-        set {
-            terms = terms ?? TransferTerms()
-            terms?.connectLimit = newValue
-        }
-    }
+    public var connectTimeout: TimeInterval?
     /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval? {
-        get { terms?.firstByteLimit }
-        set {
-            terms = terms ?? TransferTerms()
-            terms?.firstByteLimit = newValue
-        }
-    }
-    /// Nil for nearly every program, so that a request costs nothing here.
-    private var terms: TransferTerms?
+    public var firstByteTimeout: TimeInterval?
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
     /// What the traffic is for.
@@ -94,7 +80,11 @@ public struct RequestDefaults: Sendable {
     func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
-        if let terms { request.replaceTerms(by: terms) }
+        if connectTimeout != nil || firstByteTimeout != nil {
+            var terms = TransferTerms()
+            (terms.connectLimit, terms.firstByteLimit) = (connectTimeout, firstByteTimeout)
+            request.replaceTerms(by: terms)
+        }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }

@@ -83,7 +83,6 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     /// Leaves credentials out, unless they are asked for.
     private struct Redaction {
         let isOff: Bool
-        /// Whether a field of this name is a credential.
         private let isSecret: @Sendable (String) -> Bool
         private(set) var hasLeftOut = false
 

@@ -19,7 +19,17 @@ public struct HTTPRequest: Sendable {
     /// Writes the parameters; nil for the manager's serializer.
     public var serializer: (any RequestSerializer)?
     /// The settings of this request that differ from its manager's.
-    public var options: RequestOptions
+    public var options: RequestOptions {
+        _read { if let own { yield own.values } else { yield Self.usual } }
+        _modify {
+            var options = own?.values ?? Self.usual
+            defer { own = options.shared }
+            yield &options
+        }
+    }
+    /// The options; nil where there are none.
+    private(set) var own: Shared<RequestOptions>?
+    private static let usual = RequestOptions()
 
     /// A request. Each argument is described at the property of its name.
     public init(
@@ -38,7 +48,7 @@ public struct HTTPRequest: Sendable {
         self.headers = headers
         self.body = body
         self.serializer = serializer
-        self.options = options
+        own = options.shared
     }
 
     /// A complete request: serializers add nothing to it. Interceptors, retries and monitors apply to it as to any
@@ -52,10 +62,9 @@ public struct HTTPRequest: Sendable {
         headers = HTTPHeaders()
         body = .parameters
         serializer = nil
-        self.options = options
+        own = options.shared
     }
 
-    /// Whether the content can be sent again.
     var isReplayable: Bool {
         if case .parameters = body, let whole { whole.isReplayable } else { body.isReplayable }
     }
@@ -100,12 +109,8 @@ extension HTTPRequest: ExpressibleByStringInterpolation {
     /// - Parameter length: in bytes, sent as Content-Length and enforced; nil sends chunks.
     case stream(length: Int64? = nil, contentType: String? = nil, @Sendable () throws -> InputStream)
 
-    /// Whether the content can be sent again.
     var isReplayable: Bool {
-        switch self {
-        case .parameters, .encoded, .data, .file, .stream: true
-        case .multipart(let form): form.isReplayable
-        }
+        if case .multipart(let form) = self { form.isReplayable } else { true }
     }
 }
 

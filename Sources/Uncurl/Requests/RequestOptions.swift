@@ -1,151 +1,75 @@
 public import URLLoading
+internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlSemantics
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
-    /// Nil where nothing differs from the manager. Nearly every request is like that, and copies of it are cheap.
-    private var box: Shared<OptionValues>?
-
-    /// Whether all settings are the manager's.
-    var isPlain: Bool { box == nil }
-
-    private var values: OptionValues {
-        get { box?.values ?? OptionValues() }
-        set { box = Shared(newValue) }
-    }
-
     /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
-    public var timeout: TimeInterval? {
-        get { box?.values.timeout }
-        set { values.timeout = newValue }
-    }
+    public var timeout: TimeInterval?
     /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval? {
-        get { box?.values.terms.connectLimit }
-        set { values.terms.connectLimit = newValue }
-    }
+    public var connectTimeout: TimeInterval?
     /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval? {
-        get { box?.values.terms.firstByteLimit }
-        set { values.terms.firstByteLimit = newValue }
-    }
+    public var firstByteTimeout: TimeInterval?
     /// Another host and port for the connection.
-    public var connectTo: ConnectTo? {
-        get { box?.values.connectTo }
-        set { values.connectTo = newValue }
-    }
+    public var connectTo: ConnectTo?
     /// The proxy that replaces the session's.
-    public var proxy: RequestProxy? {
-        get { box?.values.proxy }
-        set { values.proxy = newValue }
-    }
+    public var proxy: RequestProxy?
     /// How the session's cache is used.
-    public var cachePolicy: URLRequest.CachePolicy? {
-        get { box?.values.cachePolicy }
-        set { values.cachePolicy = newValue }
-    }
+    public var cachePolicy: URLRequest.CachePolicy?
     /// From 0 to 1; see `URLSessionTask.priority`.
-    public var priority: Float? {
-        get { box?.values.priority }
-        set { values.priority = newValue }
-    }
+    public var priority: Float?
     /// Interceptors that are called after the manager's.
-    public var interceptors: [any RequestInterceptor] {
-        get { box?.values.interceptors ?? [] }
-        set { values.interceptors = newValue }
-    }
+    public var interceptors: [any RequestInterceptor] = []
     /// What happens to a redirect. A later process that continues the request in a background session has no such rule
     /// and follows redirects.
-    public var redirects: RedirectBehavior? {
-        get { box?.values.redirects }
-        set { values.redirects = newValue }
-    }
+    public var redirects: RedirectBehavior?
     /// What happens to an answer that may be stored.
-    public var caching: CacheBehavior? {
-        get { box?.values.caching }
-        set { values.caching = newValue }
-    }
+    public var caching: CacheBehavior?
     /// A name and a password for the request's origin and for proxies, or a client certificate for the origin. The
     /// server of another origin, which a redirect leads to, does not get it. A credential that a server refuses is not
     /// sent again. A client certificate is shown when a connection is opened; only requests whose credential has the
     /// same identity object share that connection.
-    public var credential: URLCredential? {
-        get { box?.values.credential }
-        set { values.credential = newValue }
-    }
+    public var credential: URLCredential?
     /// Replaces the response serializer's validation.
-    public var validation: ResponseValidation? {
-        get { box?.values.validation }
-        set { values.validation = newValue }
-    }
+    public var validation: ResponseValidation?
     /// The most content of the response that is kept in memory, in bytes after decoding. More content fails the request
     /// with ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's
     /// session (`URLSessionConfiguration.maximumDataLength`), by default ``URLSessionManager/usualMaximumDataLength``.
     /// Downloads to files, streams and an operation's output stream have no limit.
-    public var maximumDataLength: Int? {
-        get { box?.values.maximumDataLength }
-        set { values.maximumDataLength = newValue }
-    }
+    public var maximumDataLength: Int?
     /// The limits on heads, trailers and the like of the answers. Nil: the limits of the manager's session
     /// (`URLSessionConfiguration.responseLimits`).
-    public var responseLimits: ResponseLimits? {
-        get { box?.values.terms.responseLimits }
-        set { values.terms.responseLimits = newValue }
-    }
+    public var responseLimits: ResponseLimits?
     /// The highest rates of sending and receiving.
-    public var throttle: Throttle? {
-        get { box?.values.throttle }
-        set { values.throttle = newValue }
-    }
+    public var throttle: Throttle?
     /// Compresses content in memory. Files, streams and forms are sent as they are.
-    public var compression: RequestCompression? {
-        get { box?.values.compression }
-        set { values.compression = newValue }
-    }
+    public var compression: RequestCompression?
     /// Sends content with a GET. Such content has no defined meaning (RFC 9110 §9.3.1), but some servers require it.
     /// Without this option such a request fails, as with Apple's `URLSession`. Its answer is not stored.
-    public var sendsContentWithGET: Bool {
-        get { box?.values.sendsContentWithGET ?? false }
-        set { values.sendsContentWithGET = newValue }
-    }
+    public var sendsContentWithGET = false
     /// The longest time from the start of the request to its end, with all its attempts, pauses and waits between them.
     /// After it the request fails with `URLError.timedOut`. Nil: ``URLSessionManager/deadline``.
-    public var deadline: Duration? {
-        get { box?.values.deadline }
-        set { values.deadline = newValue }
-    }
+    public var deadline: Duration?
     /// A name for a group of requests that ``URLSessionManager/cancelAll(tagged:)`` cancels together.
-    public var tag: String? {
-        get { box?.values.tag }
-        set { values.tag = newValue }
-    }
+    public var tag: String?
     /// Hooks for this request, called after the manager's. A closure that returns an answer is called only if the
     /// manager has no such closure, except ``TaskHooks/didFinishDownloading``: it is also called if the manager's
     /// returns nil.
     public var hooks: TaskHooks? {
         get { hooksBox?.values }
-        set { values.hooksBox = newValue.map { Shared($0) } }
+        set { hooksBox = newValue.map { Shared($0) } }
     }
-    var hooksBox: Shared<TaskHooks>? { box?.values.hooksBox }
+    private(set) var hooksBox: Shared<TaskHooks>?
     /// Called with the head of the answer, before its content. It may end the request, or make a request for content in
     /// memory a download. It cannot turn a download, a stream or an operation into anything else, nor any request into
     /// a stream task.
-    public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? {
-        get { box?.values.onResponse }
-        set { values.onResponse = newValue }
-    }
+    public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     /// Called on the manager's delegate queue, in order, with values that never go back from attempt to attempt. The
     /// last call comes before the request's end.
-    public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { box?.values.uploadProgress }
-        set { values.uploadProgress = newValue }
-    }
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     /// Like ``uploadProgress``, for the response's content.
-    public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
-        get { box?.values.downloadProgress }
-        set { values.downloadProgress = newValue }
-    }
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// No options: all settings are the manager's.
     public init() {}
@@ -167,48 +91,21 @@ public struct RequestOptions: Sendable {
         uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        var values = OptionValues()
-        values.timeout = timeout
-        values.cachePolicy = cachePolicy
-        values.priority = priority
-        values.interceptors = interceptors
-        values.redirects = redirects
-        values.caching = caching
-        values.credential = credential
-        values.validation = validation
-        values.maximumDataLength = maximumDataLength
-        values.throttle = throttle
-        values.compression = compression
-        values.onResponse = onResponse
-        values.uploadProgress = uploadProgress
-        values.downloadProgress = downloadProgress
-        box = Shared(values)
+        self.timeout = timeout
+        self.cachePolicy = cachePolicy
+        self.priority = priority
+        self.interceptors = interceptors
+        self.redirects = redirects
+        self.caching = caching
+        self.credential = credential
+        self.validation = validation
+        self.maximumDataLength = maximumDataLength
+        self.throttle = throttle
+        self.compression = compression
+        self.onResponse = onResponse
+        self.uploadProgress = uploadProgress
+        self.downloadProgress = downloadProgress
     }
-}
-
-/// The values of ``RequestOptions``, which describes each.
-struct OptionValues: Sendable {
-    var timeout: TimeInterval?
-    var terms = TransferTerms()
-    var connectTo: ConnectTo?
-    var proxy: RequestProxy?
-    var cachePolicy: URLRequest.CachePolicy?
-    var priority: Float?
-    var interceptors: [any RequestInterceptor] = []
-    var redirects: RedirectBehavior?
-    var caching: CacheBehavior?
-    var credential: URLCredential?
-    var validation: ResponseValidation?
-    var maximumDataLength: Int?
-    var throttle: Throttle?
-    var compression: RequestCompression?
-    var sendsContentWithGET = false
-    var deadline: Duration?
-    var tag: String?
-    var hooksBox: Shared<TaskHooks>?
-    var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
-    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
-    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 }
 
 /// A large value behind a reference, so that a copy copies one reference: the options of a request, or the sixteen
@@ -223,7 +120,6 @@ extension RequestOptions {
     /// What the options want to be asked and told of a task.
     var interests: TaskInterests {
         var interests = TaskInterests.none
-        if isPlain { return interests }
         if redirects != nil { interests.insert(.redirect) }
         if caching != nil { interests.insert(.caching) }
         if credential != nil { interests.insert(.challenge) }
@@ -233,16 +129,17 @@ extension RequestOptions {
         return interests
     }
 
-    /// The same options with these readers of the progress alone.
-    func reporting(
-        _ upload: (@Sendable (TransferProgress) -> Void)?,
-        _ download: (@Sendable (TransferProgress) -> Void)?
-    ) -> RequestOptions {
-        if upload == nil, download == nil, uploadProgress == nil, downloadProgress == nil { return self }
-        var (options, values) = (self, values)
-        (values.uploadProgress, values.downloadProgress) = (upload, download)
-        options.box = Shared(values)
-        return options
+    /// The options as a request holds them: nil where all settings are the manager's. Nearly every request is like that,
+    /// and copies of it are cheap.
+    var shared: Shared<RequestOptions>? { isPlain ? nil : Shared(self) }
+
+    private var isPlain: Bool {
+        timeout == nil && connectTimeout == nil && firstByteTimeout == nil && connectTo == nil && proxy == nil
+            && cachePolicy == nil && priority == nil && interceptors.isEmpty && redirects == nil && caching == nil
+            && credential == nil && validation == nil && maximumDataLength == nil && responseLimits == nil
+            && throttle == nil && compression == nil
+            && !sendsContentWithGET && deadline == nil && tag == nil && hooksBox == nil && onResponse == nil
+            && uploadProgress == nil && downloadProgress == nil
     }
 }
 
@@ -298,6 +195,207 @@ extension RequestOptions {
         case .cache: proposed
         case .doNotCache: nil
         case .modify(let change): await change(task, proposed)
+        }
+    }
+}
+
+/// Closures for a task's events. Each is looked up when its event happens, so a closure that is set late still applies.
+/// An event without a closure costs nothing.
+///
+/// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend. Its
+/// task waits for at most `URLRequest.timeoutInterval`, then fails with `URLError.timedOut`. A challenge about a
+/// certificate belongs to a connection: the answer may take as long as the longest time limit of the tasks that wait
+/// for the server.
+public struct TaskHooks: Sendable {
+    /// The session that a hook is called for.
+    public typealias Session = URLSession
+
+    /// A task was made.
+    public var didCreate: (@Sendable (Session, URLSessionTask) -> Void)?
+    /// A task waits for the network, because `URLSessionConfiguration.waitsForConnectivity` is set.
+    public var isWaitingForConnectivity: (@Sendable (Session, URLSessionTask) -> Void)?
+    /// Called once for each redirect. Returns the request that follows the redirect; nil makes the redirect itself the
+    /// response. The tasks that a background session restores follow their redirects without a call.
+    public var willPerformRedirection:
+        (@Sendable (Session, URLSessionTask, HTTPURLResponse, URLRequest) async -> URLRequest?)?
+    /// Answers a challenge, also for a server's certificate.
+    public var didReceiveChallenge:
+        (@Sendable (Session, URLSessionTask, URLAuthenticationChallenge) async -> ChallengeAnswer)?
+    /// Makes the content stream of a streamed upload, the first one too. Nil fails the task.
+    public var needNewBodyStream: (@Sendable (Session, URLSessionTask) -> InputStream?)?
+    /// Content was sent.
+    public var didSendBodyData: (@Sendable (Session, URLSessionTask, TransferredBytes) -> Void)?
+    /// A response with a status from 100 to 199 came.
+    public var didReceiveInformationalResponse: (@Sendable (Session, URLSessionTask, HTTPURLResponse) -> Void)?
+    /// The head of the answer came. The hook decides whether the content follows, the task becomes a download, or the
+    /// task ends. `becomeStream` has the effect of `allow`; for an operation or a stream, `becomeDownload` has it too.
+    public var didReceiveResponse:
+        (@Sendable (Session, URLSessionDataTask, URLResponse) async -> URLSession.ResponseDisposition)?
+    /// A data task became a download, because ``didReceiveResponse`` said so. The download task replaces the data task.
+    public var didBecomeDownloadTask: (@Sendable (Session, URLSessionDataTask, URLSessionDownloadTask) -> Void)?
+    /// A part of the content came; it is decoded.
+    public var didReceiveData: (@Sendable (Session, URLSessionDataTask, Data) -> Void)?
+    /// Decides what the cache stores; nil stores nothing.
+    public var willCacheResponse:
+        (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
+    /// Returns the place of a finished download, where no file may exist yet. Nil leaves the choice to the task's own
+    /// destination. The manager's hook is called first, then the task's own. For the manager's own tasks it is called
+    /// after the answer has been validated.
+    public var didFinishDownloading: (@Sendable (Session, URLSessionDownloadTask, URL) -> URL?)?
+    /// A part of a download was written to its file.
+    public var didWriteData: (@Sendable (Session, URLSessionDownloadTask, TransferredBytes) -> Void)?
+    /// A resumed download continues after the bytes of an earlier one.
+    public var didResumeAtOffset: (@Sendable (Session, URLSessionDownloadTask, ResumedOffset) -> Void)?
+    /// The task's metrics are complete. Called before the task's end.
+    public var didFinishCollectingMetrics: (@Sendable (Session, URLSessionTask, URLSessionTaskMetrics) -> Void)?
+    /// The task has ended. The error is nil where an answer came, whatever its status.
+    public var didComplete: (@Sendable (Session, URLSessionTask, (any Error)?) -> Void)?
+
+    /// No hooks.
+    public init() {}
+
+    var interests: TaskInterests {
+        var interests = TaskInterests.none
+        if didCreate != nil { interests.insert(.creation) }
+        if isWaitingForConnectivity != nil { interests.insert(.connectivity) }
+        if willPerformRedirection != nil { interests.insert(.redirect) }
+        if didReceiveChallenge != nil { interests.insert(.challenge) }
+        if needNewBodyStream != nil { interests.insert(.bodyStream) }
+        if didSendBodyData != nil { interests.insert(.sent) }
+        if didReceiveInformationalResponse != nil { interests.insert(.informational) }
+        if didReceiveResponse != nil || didBecomeDownloadTask != nil { interests.insert(.response) }
+        if didReceiveData != nil { interests.insert(.content) }
+        if willCacheResponse != nil { interests.insert(.caching) }
+        if didWriteData != nil || didResumeAtOffset != nil { interests.insert(.written) }
+        if didFinishCollectingMetrics != nil { interests.insert(.metrics) }
+        return interests
+    }
+}
+
+extension TaskHooks {
+    /// Calls the hook of an event, if it is set.
+    func tell(_ event: TaskEvent, of task: URLSessionTask, _ session: Session) {
+        switch event {
+        case .created: didCreate?(session, task)
+        case .waitsForConnectivity: isWaitingForConnectivity?(session, task)
+        case .sent(let news, let total, let expected):
+            didSendBodyData?(session, task, TransferredBytes(news, total, of: expected))
+        case .informed(let response): didReceiveInformationalResponse?(session, task, response)
+        case .metrics(let metrics): didFinishCollectingMetrics?(session, task, metrics)
+        case .ended(let error): didComplete?(session, task, error)
+        case .becameDownload(let download):
+            if let task = task as? URLSessionDataTask { didBecomeDownloadTask?(session, task, download) }
+        case .content(let data): if let task = task as? URLSessionDataTask { didReceiveData?(session, task, data) }
+        case .written(let news, let total, let expected):
+            guard let task = task as? URLSessionDownloadTask else { return }
+            didWriteData?(session, task, TransferredBytes(news, total, of: expected))
+        case .resumed(let offset, let expected):
+            guard let task = task as? URLSessionDownloadTask else { return }
+            didResumeAtOffset?(session, task, ResumedOffset(offset, of: expected))
+        default: break
+        }
+    }
+}
+
+extension TaskQuestion {
+    /// Has a hook answer, or else the rule of an option.
+    ///
+    /// - Parameters:
+    ///   - hooks: the manager's, and the task's own.
+    ///   - options: the request's, and the manager's.
+    /// - Returns: false where there is neither.
+    func answer(
+        by hooks: (first: TaskHooks, own: TaskHooks),
+        _ options: (own: RequestOptions?, usual: RequestOptions),
+        for task: URLSessionTask,
+        _ session: URLSession
+    ) -> Bool {
+        switch self {
+        case .redirect(let response, let request, let answer):
+            if let hook = hooks.first.willPerformRedirection ?? hooks.own.willPerformRedirection {
+                answer.give { await hook(session, task, response, request) }
+            } else if let rule = options.own?.redirects ?? options.usual.redirects {
+                answer.give { await rule.next(task, request, response) }
+            } else {
+                return false
+            }
+        case .caching(let proposed, let answer):
+            guard let task = task as? URLSessionDataTask else { return false }
+            if let hook = hooks.first.willCacheResponse ?? hooks.own.willCacheResponse {
+                answer.give { await hook(session, task, proposed) }
+            } else if let rule = options.own?.caching ?? options.usual.caching {
+                answer.give { await rule.stored(task, proposed) }
+            } else {
+                return false
+            }
+        default: return false
+        }
+        return true
+    }
+}
+
+extension Answer {
+    /// Gives what an asynchronous function returns.
+    func give(_ form: @escaping @Sendable () async -> Value) { Task.immediate { give(await form()) } }
+}
+
+/// A step within one attempt of a request. Only monitors with ``EventMonitor/hearsDetails`` receive it, because each of
+/// these costs an attempt a little time.
+@frozen public enum TransferDetail: Sendable {
+    /// The request could not be built or adapted; nothing was sent.
+    case failedBeforeSending(UncurlError)
+    /// The task waits for the network.
+    case isWaitingForConnectivity
+    /// The progress of the request's content.
+    case sent(TransferProgress)
+    /// The server redirected the task. The request is the one that follows, unless a hook changes it.
+    case redirected(HTTPURLResponse, URLRequest)
+    /// A server or a proxy asks for trust or for credentials.
+    case challenged(URLProtectionSpace)
+    /// The head of the answer came.
+    case receivedHead(URLResponse)
+    /// The progress of the answer's content. For a stream, the part that has been read.
+    case received(TransferProgress)
+    /// A part of a stream's content has been read.
+    case streamed(Data)
+    /// A line, a value or an event has been cut from a stream of
+    /// ``URLSessionManager/start(streaming:validation:as:each:completion:)``.
+    case streamedValue(any Sendable)
+    /// The answer is about to be stored in the cache, unless a hook changes that.
+    case willCache(CachedURLResponse)
+    /// A resumed download continues after the bytes of an earlier one.
+    case resumedAtOffset(ResumedOffset)
+    /// The answer was accepted, or was refused with this error.
+    case validated(UncurlError?)
+    /// A download is at its place.
+    case movedFile(URL)
+    /// A download could not be put at its place.
+    case failedToMoveFile(UncurlError)
+}
+
+extension TransferDetail {
+    /// What a task must be asked and told for these.
+    static let interests: TaskInterests = [
+        .connectivity, .redirect, .challenge, .sent, .response, .caching, .written, .received,
+    ]
+
+    /// Nil for an event that monitors do not hear of, or hear of in another way.
+    init?(_ event: TaskEvent) {
+        switch event {
+        case .waitsForConnectivity: self = .isWaitingForConnectivity
+        case .resumed(let offset, let expected): self = .resumedAtOffset(ResumedOffset(offset, of: expected))
+        default: return nil
+        }
+    }
+
+    /// Nil for a question that monitors do not hear of.
+    init?(_ question: TaskQuestion) {
+        switch question {
+        case .redirect(let response, let request, _): self = .redirected(response, request)
+        case .challenge(let challenge, _): self = .challenged(challenge.protectionSpace)
+        case .caching(let proposed, _): self = .willCache(proposed)
+        // The head is told where it is judged: streams have it another way.
+        case .response, .download, .begin, .bodyStream: return nil
         }
     }
 }
@@ -391,7 +489,9 @@ extension URLRequest {
 
 extension RequestOptions {
     var terms: TransferTerms {
-        var terms = box?.values.terms ?? TransferTerms()
+        var terms = TransferTerms()
+        (terms.connectLimit, terms.firstByteLimit) = (connectTimeout, firstByteTimeout)
+        terms.responseLimits = responseLimits
         terms.endpoint = connectTo?.endpoint
         terms.proxies = proxy?.configuration
         terms.rates = throttle?.rates

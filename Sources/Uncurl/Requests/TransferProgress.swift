@@ -96,13 +96,25 @@ final class ProgressReaders: Sendable {
 extension HTTPRequest {
     /// The request with progress that grows across attempts and never goes back.
     var withProgressOfAllAttempts: HTTPRequest {
-        guard !options.isPlain, options.uploadProgress != nil || options.downloadProgress != nil else { return self }
+        guard let options = own?.values, options.uploadProgress != nil || options.downloadProgress != nil else {
+            return self
+        }
         var request = self
-        request.options = options.reporting(
-            options.uploadProgress.map(TransferProgress.rising),
-            options.downloadProgress.map(TransferProgress.rising)
-        )
+        request.options = options.reporting(options.uploadProgress, options.downloadProgress)
         return request
+    }
+}
+
+extension RequestOptions {
+    /// The same options with these readers of the progress, over all attempts.
+    func reporting(
+        _ upload: (@Sendable (TransferProgress) -> Void)?,
+        _ download: (@Sendable (TransferProgress) -> Void)?
+    ) -> RequestOptions {
+        var options = self
+        options.uploadProgress = upload.map(TransferProgress.rising)
+        options.downloadProgress = download.map(TransferProgress.rising)
+        return options
     }
 }
 
@@ -111,7 +123,7 @@ extension TransferProgress {
     static func rising(
         _ hear: @escaping @Sendable (TransferProgress) -> Void
     ) -> @Sendable (TransferProgress) -> Void {
-        let most = Mutex<Int64>(-1)
+        let most = Mutex<Int64>(0)
         return { progress in
             let isFurther = most.withLock { most in
                 defer { most = max(most, progress.completed) }

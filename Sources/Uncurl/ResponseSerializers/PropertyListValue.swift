@@ -162,10 +162,14 @@ struct BinaryPropertyList {
     /// A big-endian number. One that does not fit into an `Int` becomes the largest `Int`, which is beyond the end of
     /// any list.
     private func number(at place: Int, size: Int) throws(Problem) -> Int {
+        Int(exactly: try bits(at: place, size)) ?? .max
+    }
+
+    private func bits(at place: Int, _ size: Int) throws(Problem) -> UInt64 {
         try check(place, size)
         var value: UInt64 = 0
         for index in 0..<size { value = value << 8 | UInt64(data[data.startIndex + place + index]) }
-        return Int(exactly: value) ?? .max
+        return value
     }
 
     private func check(_ place: Int, _ size: Int) throws(Problem) {
@@ -175,11 +179,6 @@ struct BinaryPropertyList {
     private mutating func charge(_ size: Int) throws(Problem) {
         octetBudget -= min(size, data.count)
         guard octetBudget >= 0 else { throw .tooLarge }
-    }
-
-    private func octets(at place: Int, _ size: Int) throws(Problem) -> Data {
-        try check(place, size)
-        return Data(data[data.startIndex + place..<data.startIndex + place + size])
     }
 
     private mutating func object(_ index: Int, depth: Int) throws(Problem) -> PropertyListValue {
@@ -206,7 +205,9 @@ struct BinaryPropertyList {
             guard count <= data.count else { throw .truncated }
             let size = marker >> 4 == 0x6 ? count * 2 : count
             try charge(size)
-            let value = try content(marker >> 4, octets(at: first, size))
+            try check(first, size)
+            let start = data.startIndex + first
+            let value = try content(marker >> 4, Data(data[start..<start + size]))
             known[index] = (value, size)
             return value
         case 0xA:
@@ -259,16 +260,14 @@ struct BinaryPropertyList {
     /// bits.
     private func integer(at place: Int, _ size: Int) throws(Problem) -> PropertyListValue {
         guard size <= 16 else { throw .invalid("integer") }
-        var value: UInt64 = 0
-        for octet in try octets(at: place, size) { value = value << 8 | UInt64(octet) }
+        let value = try bits(at: place, size)
         if size < 8 { return .integer(Int64(truncatingIfNeeded: value)) }
         if size == 8 || value <= Int64.max { return .integer(Int64(truncatingIfNeeded: value)) }
         return .unsigned(value)
     }
 
     private func real(at place: Int, _ size: Int) throws(Problem) -> Double {
-        var bits: UInt64 = 0
-        for octet in try octets(at: place, size) { bits = bits << 8 | UInt64(octet) }
+        let bits = try bits(at: place, size)
         switch size {
         case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
         case 8: return Double(bitPattern: bits)
@@ -277,16 +276,9 @@ struct BinaryPropertyList {
     }
 
     private func content(_ kind: UInt8, _ octets: Data) throws(Problem) -> PropertyListValue {
-        switch kind {
-        case 0x4: .data(octets)
-        case 0x5: .string(try text(octets, .ascii))
-        case 0x6: .string(try text(octets, .utf16BigEndian))
-        default: .string(try text(octets, .utf8))
-        }
-    }
-
-    private func text(_ octets: Data, _ encoding: String.Encoding) throws(Problem) -> String {
+        if kind == 0x4 { return .data(octets) }
+        let encoding: String.Encoding = kind == 0x5 ? .ascii : kind == 0x6 ? .utf16BigEndian : .utf8
         guard let text = encoding.text(octets) else { throw .invalid("string") }
-        return text
+        return .string(text)
     }
 }

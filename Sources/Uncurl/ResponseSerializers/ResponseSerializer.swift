@@ -180,7 +180,6 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         get { own ?? JSONDecoder.shared }
         set { own = newValue.snapshot() }
     }
-    /// The given decoder; nil where none was given.
     private var own: (any ContentDecoder)?
     /// Which answers may have no content. Their value is ``EmptyValue/emptyValue``. For a type that is not an
     /// ``EmptyValue``, they fail.

@@ -20,7 +20,8 @@ public struct HostPolicies: ServerTrustEvaluator {
     }
 
     private let rules: [(pattern: HostPattern, evaluator: any ServerTrustEvaluator)]
-    private let unknownHosts: UnknownHosts
+    /// Judges the hosts without a rule; nil refuses them.
+    private let other: (any ServerTrustEvaluator)?
 
     /// - Parameters:
     ///   - rules: the rules by their patterns.
@@ -38,17 +39,13 @@ public struct HostPolicies: ServerTrustEvaluator {
             found.append((pattern, evaluator))
         }
         self.rules = found.sorted { HostPattern.precedes($0.pattern, $1.pattern) }
-        self.unknownHosts = unknownHosts
+        other = if case .evaluated(let evaluator) = unknownHosts { evaluator } else { nil }
     }
 
     /// The rule for a host; nil where the host is refused.
     public func evaluator(for host: String) -> (any ServerTrustEvaluator)? {
         guard let name = try? ServerName(host) else { return nil }
-        if let rule = rules.first(where: { $0.pattern.matches(name.text) }) { return rule.evaluator }
-        return switch unknownHosts {
-        case .refused: nil
-        case .evaluated(let evaluator): evaluator
-        }
+        return rules.first { $0.pattern.matches(name.text) }?.evaluator ?? other
     }
 
     public func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure) {
@@ -59,13 +56,7 @@ public struct HostPolicies: ServerTrustEvaluator {
     }
 
     /// Whether any rule pins.
-    public var isPinning: Bool {
-        if rules.contains(where: { $0.evaluator.isPinning }) { return true }
-        return switch unknownHosts {
-        case .refused: false
-        case .evaluated(let evaluator): evaluator.isPinning
-        }
-    }
+    public var isPinning: Bool { rules.contains { $0.evaluator.isPinning } || other?.isPinning ?? false }
 }
 
 /// The hosts of a rule: `example.com` is this host only; `*.example.com` is one label more, as in certificates;

@@ -19,7 +19,7 @@ struct FilePlacement {
     func run() throws {
         if isLinked {
             _ = try permitting(file) {
-                try removeName()
+                guard unsafe unlink(file.path) == 0 else { throw failure(errno) }
                 return true
             }
             return
@@ -160,10 +160,6 @@ struct FilePlacement {
             throw failure(EEXIST)
         case let code: throw failure(code)
         }
-    }
-
-    private func removeName() throws {
-        guard unsafe unlink(file.path) == 0 else { throw failure(errno) }
     }
 
     /// Gives the file a second name and then removes the first. Unlike a rename, this replaces nothing. False: `errno`

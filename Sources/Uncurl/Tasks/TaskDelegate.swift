@@ -17,9 +17,6 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
         /// Made on demand, because few tasks need it.
         var queue: OperationQueue?
         var isOver = false
-        /// The sent bytes that were reported last.
-        var sent: Int64 = 0
-        var received: Int64 = 0
         var facts: ResponseFacts?
         var credential: URLCredential?
         var usesCredentialStorage = true
@@ -36,8 +33,8 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     }
 
     let core: ManagerCore
-    /// The options of the task's request.
-    let options: RequestOptions
+    /// The options of the task's request; nil where it has none.
+    private let options: Shared<RequestOptions>?
     private let newBodyStream: (@Sendable () throws -> InputStream)?
     private let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
     private let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
@@ -51,19 +48,19 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
 
     init(_ core: ManagerCore, _ plan: TaskPlan? = nil, _ watchers: Watchers? = nil) {
         self.core = core
-        options = plan?.options ?? RequestOptions()
+        options = plan?.options
         (newBodyStream, takesHead, takesContent) = (plan?.newBodyStream, plan?.takesHead, plan?.takesContent)
         self.watchers = watchers
         hearsDetails = watchers?.hearsDetails ?? false
-        var interests = options.interests
+        var interests = options?.values.interests ?? .none
         if takesHead != nil { interests.insert(.response) }
         if takesContent != nil { interests.insert(.content) }
         if newBodyStream != nil { interests.insert(.bodyStream) }
         if hearsDetails { interests.formUnion(TransferDetail.interests) }
         lasting = interests
-        if let hooks = options.hooksBox { interests.formUnion(hooks.values.interests) }
+        if let hooks = options?.values.hooksBox { interests.formUnion(hooks.values.interests) }
         own = Atomic(interests.rawValue)
-        state = Mutex(State(hooks: options.hooksBox))
+        state = Mutex(State(hooks: options?.values.hooksBox))
     }
 
     /// The task; nil before it is made.
@@ -81,21 +78,11 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
             let turn = Self.turns.begin()
             var hooks = state.withLock { $0.hooks }?.values ?? TaskHooks()
             defer {
-                use(hooks)
+                change { $0.hooks = Shared(hooks) }
                 Self.turns.end(turn)
             }
             yield &hooks
         }
-    }
-
-    private func use(_ hooks: TaskHooks) {
-        let old = state.withLock { state in
-            let old = state.hooks
-            state.hooks = Shared(hooks)
-            own.store(interests(state).rawValue, ordering: .relaxed)
-            return old
-        }
-        withExtendedLifetime(old) {}
     }
 
     /// The changes of hooks. All tasks share them: few have hooks that are changed later.
@@ -113,10 +100,14 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     }
 
     private func change(_ body: (inout State) -> Void) {
-        state.withLock { state in
+        let old = state.withLock { state in
+            let old = state.hooks
             body(&state)
             own.store(interests(state).rawValue, ordering: .relaxed)
+            return old
         }
+        // Released outside the lock: hooks hold the program's values.
+        withExtendedLifetime(old) {}
     }
 
     // MARK: Results and settings
@@ -140,7 +131,7 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
     /// that challenge comes; one with a client certificate until the request is sent. Connections that were made with
     /// that certificate serve only requests whose credential has the same identity object.
     public var credential: URLCredential? {
-        get { state.withLock { $0.credential } ?? options.credential }
+        get { state.withLock { $0.credential } ?? options?.values.credential }
         set { change { $0.credential = newValue } }
     }
 
@@ -278,28 +269,18 @@ public class TaskDelegate: NSObject, TaskObserver, @unchecked Sendable {
 
     func tell(downloadTo readers: ProgressReaders) { change { $0.downloadReaders = readers } }
 
-    /// Reports sent bytes. The progress never goes back, even where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
-        tellDetail(.sent(TransferProgress(sent, of: expected)))
-        state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
-        guard let tell = options.uploadProgress, advance(\.sent, to: sent) else { return }
-        tell(TransferProgress(sent, of: expected))
+        let progress = TransferProgress(sent, of: expected)
+        tellDetail(.sent(progress))
+        state.withLock({ $0.uploadReaders })?.tell(progress)
+        options?.values.uploadProgress?(progress)
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
-        tellDetail(.received(TransferProgress(received, of: expected)))
-        state.withLock({ $0.downloadReaders })?.tell(TransferProgress(received, of: expected))
-        guard let tell = options.downloadProgress, advance(\.received, to: received) else { return }
-        tell(TransferProgress(received, of: expected))
-    }
-
-    /// Raises a count. False if the count is already at least as high.
-    private func advance(_ count: WritableKeyPath<State, Int64>, to value: Int64) -> Bool {
-        state.withLock { state in
-            guard value > state[keyPath: count] else { return false }
-            state[keyPath: count] = value
-            return true
-        }
+        let progress = TransferProgress(received, of: expected)
+        tellDetail(.received(progress))
+        state.withLock({ $0.downloadReaders })?.tell(progress)
+        options?.values.downloadProgress?(progress)
     }
 }
 
@@ -440,13 +421,13 @@ extension TaskDelegate {
         // The option may end the download.
         case .download(let response, let answer):
             tellDetail(.receivedHead(response))
-            guard let ask = options.onResponse, let response = response as? HTTPURLResponse else {
+            guard let ask = options?.values.onResponse, let response = response as? HTTPURLResponse else {
                 return question.decline()
             }
             answer.give { await ask(response) != .cancel }
         default:
-            let (hooks, options) = ((core.hooks, hooks), (self.options, core.options))
-            if !question.answer(by: hooks, options, for: task, session) { question.decline() }
+            let options = (own: options?.values, usual: core.options)
+            if !question.answer(by: (core.hooks, hooks), options, for: task, session) { question.decline() }
         }
     }
 
@@ -520,7 +501,7 @@ extension TaskDelegate {
         let disposition: URLSession.ResponseDisposition
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
             disposition = await hook(session, task, response)
-        } else if let ask = options.onResponse, let response = response as? HTTPURLResponse {
+        } else if let ask = options?.values.onResponse, let response = response as? HTTPURLResponse {
             disposition = await ask(response)
         } else {
             return .allow
@@ -585,7 +566,8 @@ struct TaskPlan: Sendable {
     var kind: URLSession.ReportedKind
     /// The request; nil where resume data that Uncurl did not write is resumed.
     var request: URLRequest?
-    var options = RequestOptions()
+    /// Its readers of progress are ``TransferProgress/rising(_:)``, even where content is sent again.
+    var options: Shared<RequestOptions>?
     /// Makes the stream of a request whose content is a stream.
     var newBodyStream: (@Sendable () throws -> InputStream)?
     /// Used by code that keeps the content in place of the task. `takesHead` decides before all hooks whether the task

@@ -48,14 +48,8 @@ public final class TransferControl: Sendable {
         reins.withLock { $0.received } ?? furthest(tasks.map { TransferProgress(receivedBy: $0) })
     }
 
-    /// A sequence of the values of ``uploadProgress``.
-    func uploadProgressSequence() -> ProgressSequence { sequence(\.uploadReaders) }
-
-    /// A sequence of the values of ``downloadProgress``.
-    func downloadProgressSequence() -> ProgressSequence { sequence(\.downloadReaders) }
-
     /// Adds a reader. The current task reports to it at once; a later task finds it when it begins.
-    private func sequence(_ direction: WritableKeyPath<Reins, ProgressReaders?>) -> ProgressSequence {
+    func sequence(_ direction: WritableKeyPath<Reins, ProgressReaders?>) -> ProgressSequence {
         let sequence = reins.withLock { reins in
             let all = reins[keyPath: direction] ?? ProgressReaders(isOver: reins.isOver)
             reins[keyPath: direction] = all
@@ -395,7 +389,6 @@ extension TransferControl {
         /// Waits for the deadline. `isLate` says that it has passed.
         var timer: Task<Void, any Error>?
         var isLate = false
-        /// The tasks of earlier attempts.
         var past: [URLSessionTask] = []
         /// Whether the task or the other transfer has been told to run, and whether a thread is about to resume or
         /// suspend it.

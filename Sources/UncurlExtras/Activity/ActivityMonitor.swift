@@ -235,7 +235,6 @@ struct ActivityMachine {
         }
     }
 
-    /// The timer has fired.
     mutating func timeIsUp(isBusy: Bool) -> [Effect] {
         switch (state, isBusy) {
         case (.delayingStart, true):
@@ -251,7 +250,6 @@ struct ActivityMachine {
         }
     }
 
-    /// The monitor has been disabled.
     mutating func disable() -> [Effect] {
         let former = state
         state = .inactive

@@ -320,7 +320,6 @@ extension URLSessionConfiguration {
 
 /// Decides whether two requests of a ``Downloader`` are equal.
 public struct DownloadKey: Hashable, Sendable {
-    /// The key that the program has given.
     private var given: String?
     /// The method, the URL and the fields of a request that has no such key.
     private var method = ""

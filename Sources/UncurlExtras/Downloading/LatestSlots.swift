@@ -61,15 +61,12 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         placeholder: Value? = nil,
         apply: @escaping Apply
     ) -> Bool {
-        let number = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        let identity = DownloadKey(request, given: key, fields: nil, number: number)
         let begun = state.withLock { state -> (number: UInt64, old: Downloader<Value>.Receipt?)? in
+            state.last += 1
+            let identity = DownloadKey(request, given: key, fields: nil, number: state.last)
             if state.loading[name]?.request == identity { return nil }
-            let old = state.loading.updateValue((number, identity, nil), forKey: name)
-            return (number, old?.receipt)
+            let old = state.loading.updateValue((state.last, identity, nil), forKey: name)
+            return (state.last, old?.receipt)
         }
         guard let begun else { return false }
         if let old = begun.old { downloader.cancel(old) }

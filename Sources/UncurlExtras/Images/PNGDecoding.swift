@@ -134,27 +134,17 @@ enum PNGColor: UInt8 {
     case grayAlpha = 4
     case rgba = 6
 
-    var channels: Int {
-        switch self {
-        case .gray, .indexed: 1
-        case .grayAlpha: 2
-        case .rgb: 3
-        case .rgba: 4
-        }
-    }
+    /// The raw value has a bit for a palette, one for color and one for alpha.
+    var channels: Int { self == .indexed ? 1 : (mayHavePalette ? 3 : 1) + (rawValue & 4 == 0 ? 0 : 1) }
+
+    /// Whether the pixels have color.
+    var mayHavePalette: Bool { rawValue & 2 != 0 }
 
     var depths: Set<Int> {
         switch self {
         case .gray: [1, 2, 4, 8, 16]
         case .indexed: [1, 2, 4, 8]
         case .rgb, .grayAlpha, .rgba: [8, 16]
-        }
-    }
-
-    var mayHavePalette: Bool {
-        switch self {
-        case .indexed, .rgb, .rgba: true
-        case .gray, .grayAlpha: false
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 public import Uncurl
+internal import UncurlReactor
 
 /// Shows on a terminal the progress of a task, or of a request with all its attempts: the amount, the total, the speed
 /// and the time left. In a file or a pipe it writes a line at intervals instead.
@@ -130,46 +131,42 @@ public final class TerminalProgressBar: Sendable {
     public func waitForEnd() async { await follower.withLock { $0 }?.value }
 
     private static func look(at transfer: TransferControl, _ direction: Direction) -> Snapshot {
-        let isWaiting = transfer.task.map { TerminalProgressBar.isWaiting(for: $0, direction) } ?? false
+        let isWaiting = isWaiting(for: transfer.task, direction)
         let progress = direction == .download ? transfer.downloadProgress : transfer.uploadProgress
-        let phase: Snapshot.Phase =
+        var snapshot = Snapshot(completed: progress.completed, total: progress.total)
+        snapshot.isWaiting = isWaiting
+        snapshot.phase =
             switch transfer.state {
             case .initialized, .suspended: .paused
             case .resumed: .running
             case .cancelled: .failed(UncurlError.cancelled.description)
             case .finished: transfer.error.map { .failed($0.localizedDescription) } ?? .completed
             }
-        var snapshot = Snapshot(completed: progress.completed, total: progress.total, phase: phase)
-        snapshot.isWaiting = isWaiting
         return snapshot
     }
 
-    private static func look(
-        at task: URLSessionTask,
-        _ delegate: TaskDelegate?,
-        _ direction: Direction
-    ) -> Snapshot {
-        let isWaiting = TerminalProgressBar.isWaiting(for: task, direction)
+    private static func look(at task: URLSessionTask, _ delegate: TaskDelegate?, _ direction: Direction) -> Snapshot {
+        let isWaiting = isWaiting(for: task, direction)
         let (done, expected) =
             switch direction {
             case .download: (task.countOfBytesReceived, task.countOfBytesExpectedToReceive)
             case .upload: (task.countOfBytesSent, task.countOfBytesExpectedToSend)
             }
-        let phase: Snapshot.Phase =
+        var snapshot = Snapshot(completed: done, total: expected > 0 ? expected : nil)
+        snapshot.isWaiting = isWaiting
+        snapshot.phase =
             switch task.state {
             case .running, .canceling: .running
             case .suspended: .paused
             case .completed where delegate?.isTold == false: .running
             case .completed: (delegate?.error ?? task.error).map { .failed($0.localizedDescription) } ?? .completed
             }
-        var snapshot = Snapshot(completed: done, total: expected > 0 ? expected : nil, phase: phase)
-        snapshot.isWaiting = isWaiting
         return snapshot
     }
 
     /// Asked before the counts: the response may begin meanwhile.
-    private static func isWaiting(for task: URLSessionTask, _ direction: Direction) -> Bool {
-        direction == .download && task.response == nil
+    private static func isWaiting(for task: URLSessionTask?, _ direction: Direction) -> Bool {
+        direction == .download && task != nil && task?.response == nil
     }
 }
 
@@ -221,20 +218,8 @@ public struct TerminalOutput: Sendable {
             let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
             return isKnown ? Int(size.ws_col) : 80
         } write: { text in
-            var rest = Array(text.utf8)[...]
-            while !rest.isEmpty {
-                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                if count < 0, errno == EAGAIN {
-                    // Another process that shares the terminal has made it nonblocking, as ssh does.
-                    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = unsafe poll(&room, 1, -1)
-                    continue
-                }
-                // A failure of the terminal cannot be reported anywhere.
-                guard count > 0 else { return }
-                rest = rest.dropFirst(count)
-            }
+            // A failure of the terminal cannot be reported anywhere.
+            try? BlockingOutput.writeAll(text, to: descriptor)
         }
     }
 }

@@ -1,4 +1,4 @@
-internal import CUncurlZlib
+internal import UncurlWebSocket
 
 extension [UInt8] {
     /// Appends the octets of a literal, without a String.
@@ -72,23 +72,5 @@ extension [UInt8] {
     ///
     /// - Parameter windowBits: 31 for gzip, 15 for zlib's format, -15 for DEFLATE without zlib's frame, which some
     ///   servers send as "deflate" in breach of RFC 9110 §8.4.1.2.
-    func compressed(windowBits: CInt) -> [UInt8]? {
-        var stream = unsafe z_stream()
-        guard unsafe uncurl_deflateInit2(&stream, Z_DEFAULT_COMPRESSION, windowBits) == Z_OK else { return nil }
-        defer { _ = unsafe deflateEnd(&stream) }
-        // deflateBound covers every form; gzip's header fits into its margin.
-        var out = [UInt8](repeating: 0, count: Int(unsafe deflateBound(&stream, UInt(count))) + 32)
-        var input = self
-        let finished = unsafe input.withUnsafeMutableBufferPointer { input in
-            unsafe out.withUnsafeMutableBufferPointer { out in
-                unsafe stream.next_in = input.baseAddress
-                unsafe stream.avail_in = UInt32(clamping: input.count)
-                unsafe stream.next_out = out.baseAddress
-                unsafe stream.avail_out = UInt32(clamping: out.count)
-                return unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
-            }
-        }
-        guard finished else { return nil }
-        return unsafe Array(out.prefix(Int(stream.total_out)))
-    }
+    func compressed(windowBits: CInt) -> [UInt8]? { MessageDeflater.stream(of: span, windowBits: windowBits) }
 }

@@ -107,21 +107,26 @@ internal import CUncurlZlib
 
 /// Compresses messages to send (RFC 7692 §7.2.1). It takes 256 KiB with a window of 15 bits. zlib's pointers do not
 /// leave this file.
-@safe final class MessageDeflater {
+@safe package final class MessageDeflater {
     /// zlib keeps the address of its `z_stream`, so the stream may never move.
     private let stream: UnsafeMutablePointer<z_stream>
     private let keepsContext: Bool
 
-    private static let step = 16 << 10
+    private static let stepSize = 16 << 10
 
     /// Nil if zlib has no memory, or does not support so small a window (256 octets). Then messages are sent without
     /// compression, which §6 allows for each.
-    init?(windowBits: Int, keepsContext: Bool) {
-        self.keepsContext = keepsContext
+    convenience init?(windowBits: Int, keepsContext: Bool) {
         guard windowBits > 8 else { return nil }
+        self.init(-CInt(clamping: windowBits), keepsContext)
+    }
+
+    /// - Parameter windowBits: below zero for no frame, 15 for zlib's (RFC 1950), 31 for gzip's (RFC 1952).
+    private init?(_ windowBits: CInt, _ keepsContext: Bool) {
+        self.keepsContext = keepsContext
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe uncurl_deflateInit2(stream, Z_DEFAULT_COMPRESSION, -CInt(clamping: windowBits)) == Z_OK else {
+        guard unsafe uncurl_deflateInit2(stream, Z_DEFAULT_COMPRESSION, windowBits) == Z_OK else {
             unsafe stream.deallocate()
             return nil
         }
@@ -135,28 +140,41 @@ internal import CUncurlZlib
     /// Compresses a whole message, which must not be empty: zlib has no output for an empty one.
     func deflate(_ message: Span<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
-        let most = Int(CInt.max)
-        var rest = message
-        while true {
-            feed(rest.extracting(first: most), &result)
-            guard rest.count > most else { break }
-            rest = rest.extracting(droppingFirst: most)
-        }
+        feed(message, &result, Z_SYNC_FLUSH)
         // The flush ends with an empty block without compression, whose last four octets are not sent.
         result.removeLast(min(4, result.count))
         if !keepsContext { unsafe deflateReset(stream) }
         return result
     }
 
-    private func feed(_ input: Span<UInt8>, _ result: inout [UInt8]) {
+    /// Octets as one stream of zlib. Nil only if zlib has no memory.
+    package static func stream(of octets: Span<UInt8>, windowBits: CInt) -> [UInt8]? {
+        guard let deflater = MessageDeflater(windowBits, false) else { return nil }
+        var result: [UInt8] = []
+        deflater.feed(octets, &result, Z_FINISH)
+        return result
+    }
+
+    /// zlib counts in 32 bits.
+    private func feed(_ octets: Span<UInt8>, _ result: inout [UInt8], _ flush: CInt) {
+        let most = Int(CInt.max)
+        var rest = octets
+        while rest.count > most {
+            step(rest.extracting(first: most), &result, Z_NO_FLUSH)
+            rest = rest.extracting(droppingFirst: most)
+        }
+        step(rest, &result, flush)
+    }
+
+    private func step(_ input: Span<UInt8>, _ result: inout [UInt8], _ flush: CInt) {
         unsafe input.withUnsafeBufferPointer { input in
             unsafe stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             unsafe stream.pointee.avail_in = uInt(clamping: input.count)
-            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: MessageDeflater.step) { output in
+            unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: MessageDeflater.stepSize) { output in
                 repeat {
                     unsafe stream.pointee.next_out = output.baseAddress
                     unsafe stream.pointee.avail_out = uInt(clamping: output.count)
-                    _ = unsafe CUncurlZlib.deflate(stream, Z_SYNC_FLUSH)
+                    _ = unsafe CUncurlZlib.deflate(stream, flush)
                     unsafe result.append(contentsOf: output.prefix(output.count - Int(stream.pointee.avail_out)))
                 } while unsafe stream.pointee.avail_out == 0
             }

@@ -128,24 +128,35 @@ struct OperationPauseTests {
 
     @Test("a pause that comes while an operation asks again for the whole content is kept")
     func pausedWhileAsking() async throws {
-        let server = try TestServer.start()
-        let manager = server.manager()
-        let operation = try operation(server.url("/bytes/3"), manager)
-        let task = manager.session.dataTask(with: operation.request)
-        defer { task.cancel() }
-        operation.facts.withLock { facts in
-            facts.state = .pausing(task, resumes: false)
-            facts.asksAgain = true
+        let mismatch = "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 4-8/10\r\n\r\n45678"
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"
+        let raw = try RawServer.start([
+            RawScript([.receive(.headEnd), .send(Array(Self.part.utf8)), .stall]),
+            RawScript([.receive(.headEnd), .send(Array(mismatch.utf8)), .finish]),
+            RawScript([.receive(.headEnd), .send(Array(whole.utf8)), .finish]),
+        ])
+        let manager = raw.manager()
+        let (progress, ends) = (Log<TransferProgress>(), Log<HTTPRequestOperation>())
+        var hooks = TaskHooks()
+        // The metrics come before the end of their task.
+        hooks.didFinishCollectingMetrics = { _, task, _ in
+            if task.originalRequest?.value(forHTTPHeaderField: "Range") != nil { ends.entries.first?.pause() }
         }
-        operation.start()
-        let outcome = TaskOutcome(task: task, response: nil, data: Data(), file: nil, error: nil, metrics: nil)
-        let delegate = manager.delegate(for: TaskPlan(kind: .data), operation.control.watchers)
-        operation.ended(outcome, delegate, manager.session)
-        guard case .paused = operation.facts.withLock({ $0.state }) else {
-            Issue.record("it has begun")
-            return
-        }
+        let operation = HTTPRequestOperation(
+            request: URLRequest(url: try #require(URL(string: raw.url("/")))),
+            manager: manager,
+            serializer: .data,
+            hooks: hooks
+        ) { progress.add($0) }
+        ends.add(operation)
+        OperationQueue().addOperation(operation)
+        await progress.wait(for: 1)
+        operation.pause()
         operation.resume()
-        #expect(await end(operation).data.count == 3)
+        await until { operation.isPaused && operation.facts.withLock { $0.waiter != nil } }
+        #expect(!operation.isFinished)
+        operation.resume()
+        #expect(await end(operation).data == Data("abc".utf8))
+        #expect(!String(decoding: raw.received(2), as: UTF8.self).contains("Range:"))
     }
 }

@@ -328,7 +328,7 @@ struct SegmentedDownloadTests {
         let most = TransferProgress(completed: Int64(rest), total: Int64(Self.total))
         #expect(await Sightings<Int>.eventually { manager.transfers.first?.downloadProgress == most })
         let whole = try #require(manager.transfers.first)
-        let values = whole.downloadProgressSequence()
+        let values = whole.sequence(\.downloadReaders)
         manager.cancelAll()
         _ = await download.value
         // The sequence of a download that has stopped has its last value.
