@@ -297,10 +297,6 @@ extension Metrics {
     }
 
     private func label(_ name: String, _ value: String) -> String {
-        let escaped = value.replacingEach("\\", by: "\\\\").replacingEach("\"", by: "\\\"").replacingEach(
-            "\n",
-            by: "\\n"
-        )
-        return "\(name)=\"\(escaped)\""
+        "\(name)=\"\(value.replacingEach(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]))\""
     }
 }
