@@ -75,7 +75,7 @@ struct DrainedRatesTests {
             var part = Metrics()
             part[.completed] = worker == 1 && first == 1 ? 20 : 10
             board.put(
-                IntervalPart(worker: worker, isWarmUp: false, first: first, next: end / 100, end: end, metrics: part)
+                (worker, false, first, end / 100, end, nil, 0, part)
             )
         }
         var result = try result()

@@ -1,8 +1,9 @@
 import Testing
-import UncurlLoad
-import UncurlLoadReports
 import UncurlReactor
 import UncurlText
+
+@testable import UncurlLoad
+@testable import UncurlLoadReports
 
 /// One of each case of the room's errors, with a part of what it must say.
 @Suite("Words of errors about reports")

@@ -101,7 +101,7 @@ extension RecordedRun.Player {
         metrics.sent()
         metrics.wrote(wireBytes: 40, bodyBytes: 3)
         metrics.read(wireBytes: 240)
-        metrics.read(bodyBytes: 128)
+        metrics.add(128, to: .bodyBytesIn)
         metrics.completed(status: status, latency: latency, responseStart: latency * 9 / 10)
     }
 
@@ -119,7 +119,7 @@ extension RecordedRun.Player {
     mutating func due(_ answer: (inout Self, UInt64) -> Void) {
         let lag = below(30) * 1_000
         metrics.due(noticedAfter: lag)
-        metrics.waited(lag + 20_000)
+        metrics.record(lag + 20_000, as: .wait, of: .schedule)
         let latency = latency()
         answer(&self, latency)
         metrics.corrected(latency + lag + 20_000, lag: lag)
@@ -138,9 +138,9 @@ extension RecordedRun.Player {
         switch below(8) {
         case 0:
             metrics.opened(after: 300_000 + below(9) * 10_000)
-            metrics.kept(webSockets: 3)
-        case 1: metrics.pushed()
-        case 2: metrics.dropped()
+            metrics.add(3, to: .socketsKept, of: .webSocket)
+        case 1: metrics.add(to: .pushed, of: .webSocket)
+        case 2: metrics.add(to: .socketsDropped, of: .webSocket)
         case 3: failed("message", .closeFrame, detail: "1001")
         default:
             metrics.sent()
@@ -172,13 +172,13 @@ extension RecordedRun {
         case 0: player.metrics.unsent(2, age: 40_000_000)
         case 1:
             player.metrics.due(3, noticedAfter: 50_000)
-            player.metrics.refused()
+            player.metrics.add(to: .refused, of: .schedule)
             player.unconnected("connect", .timeout, errno: 110)
         case 2: player.due { $0.answered(500, latency: $1) }
-        case 3: player.metrics.delayed(2)
+        case 3: player.metrics.add(2, to: .delayed, of: .schedule)
         case 4:
             player.due { $0.answered(latency: $1) }
-            player.metrics.followedUp()
+            player.metrics.add(to: .followUps)
         default: player.due { $0.answered(latency: $1) }
         }
     }
@@ -248,7 +248,7 @@ extension RecordedRun {
             play: { player in
                 player.metrics.connected(after: player.latency() / 4)
                 if player.below(7) == 0 { player.unconnected("tls", .untrusted, errno: 0) }
-                if player.below(9) == 0 { player.metrics.unfinished(connections: 1) }
+                if player.below(9) == 0 { player.metrics.add(to: .connectionsUnfinished) }
             }
         ),
         RecordedRun("schedule", { $0.profile = profile }, play: scheduled),
@@ -269,7 +269,7 @@ extension RecordedRun {
             play: { player in
                 player.metrics.due(noticedAfter: 30_000_000)
                 player.answered()
-                player.metrics.waited(31_000_000)
+                player.metrics.record(31_000_000, as: .wait, of: .schedule)
                 player.metrics.corrected(32_000_000, lag: 30_000_000)
             }
         ),
@@ -327,7 +327,7 @@ extension RecordedRun {
             { $0.retries = true },
             play: { player in
                 player.answered()
-                if player.below(4) == 0 { player.metrics.repeated() }
+                if player.below(4) == 0 { player.metrics.add(to: .sentAgain) }
             }
         ),
         RecordedRun(
@@ -335,8 +335,8 @@ extension RecordedRun {
             { $0.redirects = 3 },
             play: { player in
                 player.answered(player.below(3) == 0 ? 302 : 200)
-                if player.below(3) == 0 { player.metrics.redirected() }
-                if player.below(3) == 0 { player.metrics.followedUp() }
+                if player.below(3) == 0 { player.metrics.add(to: .redirects) }
+                if player.below(3) == 0 { player.metrics.add(to: .followUps) }
                 if player.below(5) == 0 { player.metrics.strayed(1, at: 7, example: "stray") }
             }
         ),

@@ -1,9 +1,10 @@
 import Testing
 import UncurlEngine
 import UncurlHTTP1
-import UncurlLoad
 import UncurlReactor
 import UncurlSemantics
+
+@testable import UncurlLoad
 
 /// One of each case of the room's errors, with a part of what it must say.
 @Suite("Words of errors")

@@ -14,7 +14,7 @@ struct IntervalCollectorTests {
     }
 
     private func part(_ worker: Int, _ first: UInt64, _ next: UInt64, end: UInt64, _ count: UInt64) -> IntervalPart {
-        IntervalPart(worker: worker, isWarmUp: false, first: first, next: next, end: end, metrics: metrics(count))
+        (worker, false, first, next, end, nil, 0, metrics(count))
     }
 
     private func result(_ metrics: Metrics) -> WorkerResult {
@@ -114,7 +114,7 @@ struct IntervalCollectorTests {
         var collector = IntervalCollector(board, workers: 1, work: .requests)
         var warm = metrics(50)
         warm[.connectionsOpened] = 3
-        board.put(IntervalPart(worker: 0, isWarmUp: true, first: 0, next: 0, end: 0, metrics: warm))
+        board.put((0, true, 0, 0, 0, nil, 0, warm))
         #expect(collector.collect().isEmpty)
         #expect(collector.total[.completed] == 50)
         board.put(part(0, 0, 1, end: 100, 2))
@@ -164,7 +164,7 @@ struct IntervalCollectorTests {
         board.put(part(0, 0, 1, end: 100, 1))
         #expect(collector.collect().map(\.stolen) == [nil])
         let (start, counts) = (Instant.current(), metrics(1))
-        board.put(IntervalPart(worker: 0, isWarmUp: false, first: 1, next: 2, end: 200, origin: start, metrics: counts))
+        board.put((0, false, 1, 2, 200, start, 0, counts))
         #expect(collector.collect().map { $0.stolen != nil } == [true])
     }
 }

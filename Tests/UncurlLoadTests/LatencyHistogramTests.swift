@@ -95,11 +95,10 @@ struct LatencyHistogramTests {
         #expect(summary.maximum == LatencyHistogram.highest)
     }
 
-    @Test("an empty histogram has no summary, and a reset one is empty")
+    @Test("an empty histogram has no summary")
     func empty() {
-        var histogram = histogram(of: [5])
-        #expect(histogram.summary() != nil)
-        histogram.reset()
+        #expect(histogram(of: [5]).summary() != nil)
+        let histogram = LatencyHistogram()
         #expect(histogram.isEmpty)
         #expect(histogram.summary() == nil)
         #expect(histogram.sum == 0)

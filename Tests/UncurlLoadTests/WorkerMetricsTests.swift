@@ -59,7 +59,7 @@ struct WorkerMetricsTests {
                 metrics.sent()
                 metrics.wrote(wireBytes: 40, bodyBytes: 3)
                 metrics.read(wireBytes: 100)
-                metrics.read(bodyBytes: 7)
+                metrics.add(7, to: .bodyBytesIn)
                 switch step % 10 {
                 case 0: metrics.failed(late, latency: 2_000, at: UInt64(step), example: "late")
                 case 1: metrics.completed(status: 503, latency: UInt64(step), responseStart: 1)

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 import UncurlLoad
-import UncurlLocust
+
+@testable import UncurlLocust
 
 /// One of each case of the room's errors, with a part of what it must say.
 @Suite("Words of a worker's errors", .ownThread)
@@ -10,7 +11,7 @@ struct ErrorWordsTests {
         (LocustError.load(.endless), "the run would never end"),
         (LocustError.notReadyForTLS(url: "https://a.test/"), "give it an https URL too"),
         (LocustError.noTarget, "there is no URL to test: give the worker one"),
-        (LocustError.pipelinedRate, "pipeline is for a closed loop"),
+        (LocustError.pipelinedRate(.properties), "pipeline is for a closed loop"),
         (LocustError.rate("x", .notARate), "target_rate \"x\" is no rate: use requests a second"),
         (LocustError.rate("0", .zero), "target_rate \"0\" must be more than 0"),
         (LocustError.rate("9G", .tooHigh), "target_rate \"9G\" is too high: at most 1G/s"),

@@ -111,7 +111,7 @@ struct LocustSessionTests {
             )
         }
         #expect { try options.following(order("9")) } throws: {
-            ($0 as? LocustError)?.text(.properties).hasPrefix("pipeline is for a closed loop") == true
+            "\($0)".hasPrefix("pipeline is for a closed loop")
         }
         #expect(try options.following(order("")).pipeline == 2)
     }

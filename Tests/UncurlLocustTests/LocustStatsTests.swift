@@ -13,7 +13,7 @@ struct LocustStatsTests {
         metrics.completed(status: 503, latency: 2_000_000, responseStart: 1)
         metrics.failed(Failure(.responseStart, .timeout), latency: 2_000_000_000, at: 1, example: "x")
         metrics.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
-        metrics.read(bodyBytes: 512)
+        metrics.add(512, to: .bodyBytesIn)
         return metrics.value
     }
 
@@ -68,7 +68,7 @@ struct LocustStatsTests {
             metrics.sent()
             metrics.completed(status: 200, latency: 1_000_000_000, responseStart: 1)
             metrics.completed(name: name, isSuccess: true)
-            metrics.read(bodyBytes: 10)
+            metrics.add(10, to: .bodyBytesIn)
             metrics.read(bodyBytes: 10, name: name)
             metrics.corrected(2_000_000_000, lag: 0)
             metrics.took(2_000_000_000, name: name)

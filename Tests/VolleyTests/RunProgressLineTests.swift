@@ -79,14 +79,7 @@ struct RunProgressLineTests {
                 completed += 225
                 let end = (index + 1) * 3 * second
                 watch.intervals?.put(
-                    IntervalPart(
-                        worker: worker,
-                        isWarmUp: false,
-                        first: index,
-                        next: index + 1,
-                        end: end,
-                        metrics: metrics
-                    )
+                    (worker, false, index, index + 1, end, nil, 0, metrics)
                 )
                 turn(end + UInt64(worker) * second)
             }

@@ -22,7 +22,7 @@ struct SearchTests {
         var trials = 0
         while case .trial(let rate) = search.step {
             trials += 1
-            search.record(rate.perSecond <= most && !flaky.contains(trials) ? .good : .bad)
+            search.record(rate.perSecond <= most && !flaky.contains(trials))
         }
         return (search.step, trials)
     }
@@ -62,7 +62,7 @@ struct SearchTests {
             trials += 1
             // The same rate again is the confirmation.
             hasConfirmed = hasConfirmed || rate == last
-            search.record(rate.perSecond <= 1_500 && !hasConfirmed ? .good : .bad)
+            search.record(rate.perSecond <= 1_500 && !hasConfirmed)
             last = rate
         }
         #expect(search.step == .none)
@@ -71,9 +71,9 @@ struct SearchTests {
 
     @Test("an unclear trial is repeated once, and only a second one bounds the result")
     func unclear() {
-        for (again, limited) in [(RateSearch.Trial.good, false), (.unclear, true)] {
+        for (again, limited) in [(true, false), (nil, true)] as [(Bool?, Bool)] {
             var search = RateSearch(from: Rate(perSecond: 1_000), notBelow: Rate(perSecond: 1))
-            search.record(.unclear)
+            search.record(nil)
             #expect(search.step == .trial(Rate(perSecond: 1_000)))
             search.record(again)
             #expect(search.isLimitedAbove == limited)
@@ -91,8 +91,8 @@ struct SearchTests {
         result.metrics[.corrected].record(9_000_000, count: 1_000)
         result.metrics[.unlagged].record(4_000_000, count: 1_000)
         #expect(!result.generatorLimits.isEmpty)
-        #expect(Run.judge(result, try SearchGoal("p99<20ms")) == .good)
-        #expect(Run.judge(result, try SearchGoal("p99<8ms")) == .unclear)
+        #expect(Run.judge(result, try SearchGoal("p99<20ms")) == true)
+        #expect(Run.judge(result, try SearchGoal("p99<8ms")) == nil)
         let verdict = { (goal: String) throws(UsageError) in
             try SearchGoal(goal).verdict(of: result.metrics, generatorLimited: true)
         }
@@ -139,7 +139,7 @@ struct SearchTests {
         var rates: [Double] = []
         while case .trial(let rate) = search.step {
             rates.append(rate.perSecond)
-            search.record(.bad)
+            search.record(false)
         }
         #expect(rates == tried && search.step == .none)
     }

@@ -93,7 +93,7 @@ struct ThresholdWatchTests {
         (metrics[.completed], metrics[.sent]) = (100, 100)
         metrics[.httpError].record(1_000_000, count: 100)
         let end = Self.second * 6 / 5
-        let part = IntervalPart(worker: 0, isWarmUp: false, first: 0, next: 1, end: end, metrics: metrics)
+        let part: IntervalPart = (0, false, 0, 1, end, nil, 0, metrics)
         watch.intervals?.put(part)
         watch.turn(elapsed: end)
         #expect(watch.isToEnd)

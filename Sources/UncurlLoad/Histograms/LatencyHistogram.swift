@@ -70,11 +70,6 @@ package struct LatencyHistogram: Sendable {
 
     package init(_ recorded: RecordedSlots) { merge(recorded) }
 
-    mutating func reset() {
-        histogram.reset()
-        (sum, clamped) = (0, 0)
-    }
-
     /// Returns a report's figures in one pass: the package would take 0.2 ms for each percentile.
     package func summary(percentiles: [Double] = Summary.reported) -> Summary? {
         guard count > 0 else { return nil }
@@ -155,6 +150,12 @@ extension LatencyHistogram {
             self.mean = mean
             deviation = count > 1 ? (squares / Double(count - 1)).squareRoot() : 0
             (asked, self.values) = (percentiles, values)
+        }
+
+        /// The percentiles and the maximum as texts: `p99 61.2 ms`.
+        package var parts: [String] {
+            percentiles.map { "p\(name(ofPercentile: $0.percentile)) \(timeText($0.value))" }
+                + ["max \(timeText(maximum))"]
         }
 
         /// The value at a percentile that was asked for. Nil for any other.

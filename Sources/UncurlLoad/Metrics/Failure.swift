@@ -94,29 +94,31 @@ package struct FailureLog: Sendable {
         at time: UInt64,
         example: @autoclosure () -> String
     ) {
-        let key = slot(for: failure)
-        if var record = records[key] {
-            record.count &+= count
-            record.first = min(record.first, time)
-            record.last = max(record.last, time)
-            records[key] = record
-        } else {
-            records[key] = Record(count: count, first: time, last: time, example: example())
-        }
+        add(failure, count, from: time, to: time, example)
     }
 
     package mutating func merge(_ other: FailureLog) {
         for (failure, record) in other.records {
-            let key = slot(for: failure)
-            guard var mine = records[key] else {
-                records[key] = record
-                continue
-            }
-            mine.count &+= record.count
-            mine.last = max(mine.last, record.last)
-            if record.first < mine.first { (mine.first, mine.example) = (record.first, record.example) }
-            records[key] = mine
+            add(failure, record.count, from: record.first, to: record.last) { record.example }
         }
+    }
+
+    mutating func add(
+        _ failure: Failure,
+        _ count: UInt64,
+        from first: UInt64,
+        to last: UInt64,
+        _ example: () -> String
+    ) {
+        let key = slot(for: failure)
+        guard var record = records[key] else {
+            records[key] = Record(count: count, first: first, last: last, example: example())
+            return
+        }
+        record.count &+= count
+        record.last = max(record.last, last)
+        if first < record.first { (record.first, record.example) = (first, example()) }
+        records[key] = record
     }
 
     /// The records, the most frequent first; ties by phase, class and error number, so that reports compare.

@@ -96,9 +96,7 @@ extension Metrics {
         }
         if let log = tree["handshakes"] { metrics.handshakes = handshakes(log) }
         for row in tree["failures"]?.items ?? [] {
-            guard let (failure, record) = failure(row) else { return nil }
-            metrics.failures.add(failure, count: record.count, at: record.first, example: record.example)
-            metrics.failures.add(failure, count: 0, at: record.last, example: record.example)
+            guard metrics.failures.add(row) else { return nil }
         }
         let names = tree["names"]?.items ?? []
         guard names.count <= namesLimit else { return nil }
@@ -135,11 +133,8 @@ extension Metrics {
     private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
         guard let tree else { return LatencyHistogram() }
         if case .null = tree { return LatencyHistogram() }
-        guard let text = tree["hdr"]?.string, let slots = try? LatencyHistogram.recorded(hdr: text),
-            let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
-        else { return nil }
-        let clamped = tree["over"]?.integer ?? 0
-        return LatencyHistogram(slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped))
+        guard let text = tree["hdr"]?.string, let slots = try? LatencyHistogram.recorded(hdr: text) else { return nil }
+        return slots.with(tree, clamped: "over").map { LatencyHistogram($0) }
     }
 
     private static func handshakes(_ tree: JSONTree) -> HandshakeLog {
@@ -158,20 +153,32 @@ extension Metrics {
     }
 
     /// A text that is not too long to be compared; nil for any other value.
-    private static func word(_ tree: JSONTree) -> String? {
+    fileprivate static func word(_ tree: JSONTree) -> String? {
         tree.string.flatMap { $0.utf8.count <= wordLimit ? $0 : nil }
     }
+}
 
-    private static func failure(_ row: JSONTree) -> (Failure, FailureLog.Record)? {
-        guard let phase = row["phase"].flatMap(word).flatMap({ Phase(rawValue: $0) }),
-            let kind = row["class"].flatMap(word).flatMap({ FailureClass(rawValue: $0) }),
-            let detail = word(row["detail"] ?? ""), let count = row["count"]?.integer,
-            let first = row["first"]?.integer, let last = row["last"]?.integer
+extension RecordedSlots {
+    /// Returns the same slots with the exact figures of an object; nil where it lacks one.
+    ///
+    /// - Parameter clamped: The name of the count of values that were too high.
+    package func with(_ tree: JSONTree, clamped: String) -> RecordedSlots? {
+        guard let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
         else { return nil }
-        let errno = CInt(clamping: row["errno"]?.integer ?? 0)
-        return (
-            Failure(phase, kind, errno: errno, detail: detail),
-            FailureLog.Record(count: count, first: first, last: last, example: row["example"]?.string ?? "")
-        )
+        return with(minimum: minimum, maximum: maximum, sum: sum, clamped: tree[clamped]?.integer ?? 0)
+    }
+}
+
+extension FailureLog {
+    /// Returns false for a value that does not encode a failure.
+    fileprivate mutating func add(_ row: JSONTree) -> Bool {
+        guard let phase = row["phase"].flatMap(Metrics.word).flatMap({ Phase(rawValue: $0) }),
+            let kind = row["class"].flatMap(Metrics.word).flatMap({ FailureClass(rawValue: $0) }),
+            let detail = Metrics.word(row["detail"] ?? ""), let count = row["count"]?.integer,
+            let first = row["first"]?.integer, let last = row["last"]?.integer
+        else { return false }
+        let failure = Failure(phase, kind, errno: CInt(clamping: row["errno"]?.integer ?? 0), detail: detail)
+        add(failure, count, from: first, to: last) { row["example"]?.string ?? "" }
+        return true
     }
 }

@@ -53,35 +53,16 @@ package final class WorkerBoard: Sendable {
 }
 
 /// The counts of a worker between two instants, handed over without a copy.
-package struct IntervalPart: Sendable {
-    package var worker: Int
-    package let isWarmUp: Bool
-    /// The first interval that has counts here, and the first after it that has none. A worker that was held up hands
-    /// over several intervals at once.
-    package let first: UInt64
-    package let next: UInt64
-    /// Nanoseconds after the start of the measured part.
-    package let end: UInt64
-    /// The start of the worker's measured part; nil where another machine measured.
-    package let origin: Instant?
-    /// The requests that are under way at the end, at least; 0 where another machine measured.
-    package let underWay: UInt64
-    package let metrics: Metrics
-
-    package init(
-        worker: Int,
-        isWarmUp: Bool,
-        first: UInt64,
-        next: UInt64,
-        end: UInt64,
-        origin: Instant? = nil,
-        underWay: UInt64 = 0,
-        metrics: Metrics
-    ) {
-        (self.worker, self.isWarmUp, self.underWay) = (worker, isWarmUp, underWay)
-        (self.first, self.next, self.end, self.origin, self.metrics) = (first, next, end, origin, metrics)
-    }
-}
+///
+/// - first, next: The first interval that has counts here, and the first after it that has none. A worker that was held
+///   up hands over several intervals at once.
+/// - end: Nanoseconds after the start of the measured part.
+/// - origin: The start of the worker's measured part; nil where another machine measured.
+/// - underWay: The requests that are under way at the end, at least; 0 where another machine measured.
+package typealias IntervalPart = (
+    worker: Int, isWarmUp: Bool, first: UInt64, next: UInt64, end: UInt64, origin: Instant?, underWay: UInt64,
+    metrics: Metrics
+)
 
 /// The exchange at which workers hand over their counts, one interval at a time, and take empty metrics. Only pointers
 /// are exchanged, so the workers' threads neither add nor allocate.
@@ -150,31 +131,6 @@ package struct RequestRecord: Sendable {
     package var isOfWarmUp = false
 }
 
-/// A worker's part of the log of single requests. It has a buffer of its own, which it hands over when full.
-final class RequestLog {
-    private let board: RequestLogBoard
-    private let worker: Int
-    private var records: [RequestRecord] = []
-
-    /// The size of the buffer in records. A third of a megabyte: a handful of hand-overs a second at full speed.
-    static let chunk = 4_096
-
-    init(_ board: RequestLogBoard, worker: Int) {
-        (self.board, self.worker) = (board, worker)
-        records.reserveCapacity(Self.chunk)
-    }
-
-    func add(_ record: RequestRecord) {
-        records.append(record)
-        if records.count == Self.chunk { flush() }
-    }
-
-    func flush() {
-        board.put(records, worker: worker)
-        records.removeAll(keepingCapacity: true)
-    }
-}
-
 /// The queue of the workers' records for the writer. A worker never waits: a record without room in the queue is lost,
 /// and the report says how many were.
 ///
@@ -186,6 +142,9 @@ package final class RequestLogBoard: Sendable {
     private let state = Mutex<(chunks: [Chunk], lost: UInt64)>(([], 0))
     private let limit: Int
 
+    /// The records of a worker that are handed over together. A third of a megabyte: a handful of hand-overs a second at
+    /// full speed.
+    static let chunk = 4_096
     /// The number of chunks that wakes the writer early.
     private static let alarm = 4
 

@@ -43,6 +43,16 @@ import UncurlTLS
     var completed: UInt64 { unsafe metrics.pointee[.completed] }
     var failed: UInt64 { unsafe metrics.pointee[.failed] }
 
+    /// Adds to a count, in a run that has this part.
+    func add(_ number: UInt64 = 1, to count: Count, of part: Part = .run) {
+        if has(part) { unsafe metrics.pointee[count] &+= number }
+    }
+
+    /// Records a time, in a run that has this part.
+    func record(_ nanoseconds: UInt64, as times: Times, of part: Part = .run) {
+        if has(part) { unsafe metrics.pointee[times].record(nanoseconds) }
+    }
+
     /// Counts `requests` that began: the socket has the first byte of each.
     func sent(_ requests: UInt64 = 1) {
         unsafe metrics.pointee[.sent] &+= requests
@@ -59,8 +69,6 @@ import UncurlTLS
         unsafe metrics.pointee[.wireBytesIn] &+= wireBytes
         if isDraining { unsafe metrics.pointee[.drainedBytesIn] &+= wireBytes }
     }
-
-    func read(bodyBytes: UInt64) { unsafe metrics.pointee[.bodyBytesIn] &+= bodyBytes }
 
     /// Counts a response that ended. Both times are nanoseconds after the request's first byte was sent.
     @inline(__always)
@@ -115,9 +123,6 @@ import UncurlTLS
         unsafe metrics.pointee[.tls].record(nanoseconds)
     }
 
-    /// Counts connections that were being opened or closed when the run stopped.
-    func unfinished(connections: Int) { unsafe metrics.pointee[.connectionsUnfinished] &+= UInt64(connections) }
-
     /// Counts connections at rest on which bytes came.
     func strayed(_ connections: UInt64, at time: UInt64, example: @autoclosure () -> String) {
         guard connections > 0 else { return }
@@ -130,9 +135,6 @@ import UncurlTLS
         unsafe metrics.pointee[.connectionsFailed] &+= 1
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
-
-    /// Counts a request that the engine sent again, on a fresh connection.
-    func repeated() { unsafe metrics.pointee[.sentAgain] &+= 1 }
 
     // MARK: Streams
 
@@ -175,19 +177,12 @@ import UncurlTLS
         unsafe metrics.pointee[.open].record(nanoseconds)
     }
 
-    /// Counts WebSockets that are open at the end of the warm-up.
-    func kept(webSockets: Int) { if has(.webSocket) { unsafe metrics.pointee[.socketsKept] = UInt64(webSockets) } }
-
     /// Counts a message that was answered.
     func answered(after latency: UInt64) {
         unsafe metrics.pointee[.completed] &+= 1
         unsafe metrics.pointee[.inFlight] &-= 1
         unsafe metrics.pointee[.success].record(latency)
     }
-
-    func dropped() { if has(.webSocket) { unsafe metrics.pointee[.socketsDropped] &+= 1 } }
-
-    func pushed() { if has(.webSocket) { unsafe metrics.pointee[.pushed] &+= 1 } }
 
     // MARK: By name
 
@@ -207,25 +202,12 @@ import UncurlTLS
 
     // MARK: By the schedule
 
-    /// Counts a request whose instant came, and which volley noticed `lag` nanoseconds later.
-    func due(noticedAfter lag: UInt64) {
-        guard has(.schedule) else { return }
-        unsafe metrics.pointee[.due] &+= 1
-        unsafe metrics.pointee[.lag].record(lag)
-    }
-
-    /// Counts many such requests at once, all about as late.
-    func due(_ count: UInt64, noticedAfter lag: UInt64) {
+    /// Counts requests whose instant came, and which volley noticed `lag` nanoseconds later.
+    func due(_ count: UInt64 = 1, noticedAfter lag: UInt64) {
         guard has(.schedule) else { return }
         unsafe metrics.pointee[.due] &+= count
         unsafe metrics.pointee[.lag].record(lag, count: count)
     }
-
-    /// Counts requests that found no connection free.
-    func delayed(_ count: UInt64) { if has(.schedule) { unsafe metrics.pointee[.delayed] &+= count } }
-
-    /// Records the time between a request's instant and its first byte.
-    func waited(_ wait: UInt64) { if has(.schedule) { unsafe metrics.pointee[.wait].record(wait) } }
 
     /// Records the time since a request was due. Its first part, `lag`, passed before volley noticed the request.
     func corrected(_ latency: UInt64, lag: UInt64) {
@@ -234,9 +216,6 @@ import UncurlTLS
         unsafe metrics.pointee[.unlagged].record(latency &- min(latency, lag))
     }
 
-    /// Counts a request that was due and got no connection.
-    func refused() { if has(.schedule) { unsafe metrics.pointee[.refused] &+= 1 } }
-
     /// Counts requests that were due `age` ago and will not be sent.
     func unsent(_ count: UInt64 = 1, age: UInt64) {
         guard has(.schedule) else { return }
@@ -244,10 +223,6 @@ import UncurlTLS
         unsafe metrics.pointee[.corrected].record(age, count: count)
         unsafe metrics.pointee[.unlagged].record(age, count: count)
     }
-
-    func followedUp() { unsafe metrics.pointee[.followUps] &+= 1 }
-
-    func redirected() { unsafe metrics.pointee[.redirects] &+= 1 }
 
     /// Counts a response that came after the measured part.
     ///

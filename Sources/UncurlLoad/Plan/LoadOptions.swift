@@ -298,7 +298,7 @@ package struct RunSetting: Sendable {
         compared("schedule", words("Open loop: the rates, in words.")) { .optional($0.profile?.description) },
         compared("arrivals", arrivals) { $0.profile == nil ? .null : $0.isPoisson ? "poisson" : "even" },
         compared("crowd", words("Closed loop: the numbers of connections over time, in words.")) {
-            .optional($0.crowd?.description)
+            .optional($0.crowd?.words)
         },
         both("scenarios", scenarios) { $0.scenarios.map { .array($0.all.map { .string($0.name) }) } ?? .null },
         compared("think", words("Closed loop: the pause after an answer, in words.")) {

@@ -61,9 +61,6 @@ package struct RunPlan: Sendable {
         "\(options.scenarios?.all.map(\.name).joined(separator: ", ") ?? options.request.method) \(url)"
     }
 
-    /// The duration of a swarm, which runs until it is told to stop. Schedules of this length have valid instants.
-    package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
-
     /// Names that this machine looks up: that of the host that it connects to and, if the proxy wants addresses
     /// (SOCKS5), the target's.
     package var hostNames: [String] {

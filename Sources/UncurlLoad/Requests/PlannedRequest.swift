@@ -121,11 +121,6 @@ struct RequestList: Sendable {
     func index(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> Int {
         guard let total = sums.last, requests.count > 1 else { return 0 }
         let place = isRandom ? UInt64.random(in: 0..<total, using: &random) : shard.place(of: number, in: total)
-        var (low, high) = (0, sums.count - 1)
-        while low < high {
-            let middle = (low + high) / 2
-            if sums[middle] > place { high = middle } else { low = middle + 1 }
-        }
-        return low
+        return sums.count(upTo: place)
     }
 }

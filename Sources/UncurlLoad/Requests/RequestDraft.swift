@@ -14,7 +14,7 @@ package struct RequestDraft: Hashable, Sendable {
     /// The whole request, octet by octet; nil for a request that is made of its method, fields and body.
     package var verbatim: [UInt8]?
     /// How often the request is taken, relative to the others.
-    package var weight: UInt64
+    package var weight: UInt64 = 1
     /// The time in nanoseconds after the file's first request, if the file contains it.
     package var offset: UInt64?
     /// The place in the file, for error messages.
@@ -29,14 +29,11 @@ package struct RequestDraft: Hashable, Sendable {
         url: String,
         headers: [String] = [],
         body: [UInt8]? = nil,
-        weight: UInt64 = 1,
-        offset: UInt64? = nil,
         place: InputPlace,
         name: String? = nil
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
-        (self.weight, self.offset, self.place) = (weight, offset, place)
-        (self.name, written) = (name, url)
+        (self.place, self.name, written) = (place, name, url)
     }
 
     /// All fields that the file gives the request.

@@ -2,17 +2,15 @@ import CUncurlLinux
 import UncurlText
 
 /// A text with places that are filled in again for each request.
-package struct Template: Hashable, Sendable {
-    package let pieces: [TemplateValue]
+package typealias Template = [TemplateValue]
 
+extension Template {
     /// Whether there is nothing to fill in.
-    package var isFixed: Bool {
-        pieces.allSatisfy { if case .fixed = $0 { true } else { false } }
-    }
+    package var isFixed: Bool { allSatisfy { if case .fixed = $0 { true } else { false } } }
 
     /// Whether everything that is filled in is a variable of the user.
     package var isOfVariables: Bool {
-        pieces.allSatisfy { piece in
+        allSatisfy { piece in
             switch piece {
             case .fixed, .variable, .escaped(.variable, _): true
             default: false
@@ -23,7 +21,7 @@ package struct Template: Hashable, Sendable {
     /// Returns the text with these variables, where it ``isOfVariables``.
     func filled(with variables: [[UInt8]]) -> [UInt8] {
         let variable = { (number: Int) in variables.indices.contains(number) ? variables[number] : [] }
-        return pieces.flatMap { piece -> [UInt8] in
+        return flatMap { piece -> [UInt8] in
             switch piece {
             case .fixed(let bytes): bytes
             case .variable(let number): variable(number)
@@ -38,7 +36,7 @@ package struct Template: Hashable, Sendable {
 
     func render(_ context: inout TemplateContext, for place: Place) -> [UInt8] {
         var out: [UInt8] = []
-        for piece in pieces {
+        for piece in self {
             let bytes = context.bytes(of: piece)
             switch (piece, place) {
             case (.fixed, _), (_, .body): out += bytes
@@ -111,8 +109,7 @@ extension TemplateValue.Escape {
     package func apply(to bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .json: Array(JSONTree.string(String(decoding: bytes, as: UTF8.self)).line().utf8.dropFirst().dropLast())
-        case .form:
-            bytes.reduce(into: []) { out, byte in Template.encode(byte, &out) }
+        case .form: bytes.reduce(into: []) { out, byte in Template.encode(byte, &out) }
         }
     }
 }
@@ -197,7 +194,7 @@ package struct TemplateSlots: Hashable, Sendable {
             position = digits.endIndex + 1
         }
         if position < bytes.count { pieces.append(.fixed(Array(bytes[position...]))) }
-        return Template(pieces: pieces)
+        return pieces
     }
 }
 
@@ -299,7 +296,6 @@ package enum TemplateValue: Hashable, Sendable {
         guard let number = UInt64(text), (1...longest).contains(number) else { throw .unknown(all) }
         return Int(number)
     }
-
 }
 
 /// A file's lines, octet for octet, read once and shared by all threads. A byte order mark, carriage returns before
@@ -322,21 +318,24 @@ package struct TemplateLines: Hashable, Sendable {
 }
 
 /// Why a text with places cannot be filled in.
-package enum TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text contains the mark of places.
-    case mark(String)
-    /// The text between `{{` and `}}` is no value.
-    case unknown(String)
-    case file(FileProblem)
-    /// A file of lines contains no line.
-    case empty(String)
+package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    /// Whether a file is the reason, whose name the description begins with.
+    package var isOfFile = false
 
-    package var description: String {
-        switch self {
-        case .mark(let mark): "\(mark) may not stand in a text: volley marks places with it"
-        case .unknown(let text): "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)"
-        case .file(let problem): "\(problem): \(problem.advice)"
-        case .empty(let path): "\(quoted(path)) has no line in it"
-        }
+    static func mark(_ mark: String) -> Self {
+        Self(description: "\(mark) may not stand in a text: volley marks places with it")
     }
+
+    /// - Parameter text: What is between `{{` and `}}`.
+    static func unknown(_ text: String) -> Self {
+        Self(description: "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)")
+    }
+
+    static func file(_ problem: FileProblem) -> Self {
+        Self(description: "\(problem): \(problem.advice)", isOfFile: true)
+    }
+
+    /// - Parameter path: A file of lines.
+    static func empty(_ path: String) -> Self { Self(description: "\(quoted(path)) has no line in it") }
 }

@@ -59,10 +59,9 @@ package struct RunResult: Sendable {
         measured &+= other.measured
         metrics.merge(other.metrics)
         for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
-            threads[index].completed &+= thread.completed
-            threads[index].completedInTime &+= thread.completedInTime
-            threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
-            threads[index].queuedNanoseconds &+= thread.queuedNanoseconds
+            for part in [\Thread.completed, \.completedInTime, \.cpuNanoseconds, \.queuedNanoseconds] {
+                threads[index][keyPath: part] &+= thread[keyPath: part]
+            }
         }
         course = other.course
         notes += other.notes.filter { !notes.contains($0) }
@@ -86,7 +85,8 @@ package struct RunResult: Sendable {
             thresholds: thresholds,
             search: plan.options.search
         )
-        return lost.isEmpty ? verdict : .worse(verdict, .failures)
+        let isWorse = [.interrupted, .threshold, .failures].contains(verdict)
+        return lost.isEmpty || isWorse ? verdict : .failures
     }
 
     /// The result of `--fail-if`, and of a search's goal.

@@ -39,19 +39,6 @@ extension Preflight {
     }
 }
 
-extension RemoteWorker {
-    /// Makes a worker on each loop. They are ready to start when it returns.
-    package static func makeAll(_ job: WorkerSetup, on group: EventLoopGroup) -> [RemoteWorker] {
-        let made = Monitor(0)
-        let workers = zip(job.plan.shares, group.loops).map { share, loop in
-            RemoteWorker(job, share, on: loop, made: made)
-        }
-        // Engines and histograms take milliseconds, which do not belong to the run or to its first connects.
-        _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
-        return workers
-    }
-}
-
 extension LoadOptions {
     /// Makes one run without a display, for programs that call the load tester, on threads of its own. It blocks until
     /// the run is over. The program itself handles signals.

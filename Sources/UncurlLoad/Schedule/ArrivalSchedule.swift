@@ -5,7 +5,7 @@ struct ArrivalSchedule: Sendable {
     /// The next arrival to notice.
     private(set) var cursor: ArrivalCursor
     /// The time when it is due; `.never` after the last.
-    private(set) var next: Instant
+    var next: Instant { cursor.time }
     private let grain: Int64
     /// The time when the last look was due.
     private var lastLook: Instant
@@ -38,7 +38,6 @@ struct ArrivalSchedule: Sendable {
         )
         self.grain = grain
         lastLook = origin.advanced(byNanoseconds: -grain)
-        next = cursor.time
     }
 
     /// The number of requests whose instant has come and was noticed.
@@ -59,10 +58,8 @@ struct ArrivalSchedule: Sendable {
     /// Notices the next request if its instant has come by `now`, and returns that instant.
     mutating func notice(by now: Instant) -> Instant? {
         guard next <= now, next != .never else { return nil }
-        let due = next
-        cursor.advance()
-        next = cursor.time
-        return due
+        defer { cursor.advance() }
+        return next
     }
 
     /// From this number on, arrivals are noticed in parts and not one by one. At a rate that no machine keeps up with,
@@ -73,9 +70,7 @@ struct ArrivalSchedule: Sendable {
     /// instant at which a part's middle was due.
     mutating func noticeCrowd(by now: Instant, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
         let mine = cursor.count(by: now)
-        guard mine > noticed else { return }
-        cursor.parts(until: mine, body)
-        next = cursor.time
+        if mine > noticed { cursor.parts(until: mine, body) }
     }
 }
 
@@ -86,7 +81,7 @@ struct WaitingArrivals: Sendable {
     private var end: UInt64
     private var looks = Looks()
     /// When the first of them was due; `.never` if there is none.
-    private(set) var next = Instant.never
+    var next: Instant { count == 0 ? .never : cursor.time }
 
     init(from cursor: ArrivalCursor) { (self.cursor, end) = (cursor, cursor.index) }
 
@@ -96,7 +91,6 @@ struct WaitingArrivals: Sendable {
     mutating func notice(from cursor: ArrivalCursor, until end: UInt64, at now: Instant) {
         if count == 0 {
             self.cursor = cursor
-            next = self.cursor.time
             looks.clear()
         }
         looks.noticed(from: cursor.index, at: now)
@@ -108,15 +102,11 @@ struct WaitingArrivals: Sendable {
         guard count > 0 else { return nil }
         let (due, noticed) = (next, looks.time(of: cursor.index) ?? next)
         cursor.advance()
-        next = count == 0 ? .never : cursor.time
         return (due, noticed, cursor.lastNumber)
     }
 
     /// Takes all, in parts if there are very many.
-    mutating func takeAll(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
-        cursor.parts(until: end, body)
-        next = .never
-    }
+    mutating func takeAll(_ body: (_ due: Instant, _ count: UInt64) -> Void) { cursor.parts(until: end, body) }
 }
 
 /// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread
@@ -129,7 +119,9 @@ struct ArrivalCursor: Sendable {
     private let offset: UInt64
     private let limit: UInt64
     private var stage = 0
-    /// The number of the arrival that ``time`` belongs to.
+    /// The time when the present arrival is due; `.never` after the last.
+    private(set) var time = Instant.never
+    /// The number of the present arrival.
     private(set) var index: UInt64 = 0
     /// The thread's random numbers. Nil if arrivals are even.
     private var random: RandomStream?
@@ -147,17 +139,16 @@ struct ArrivalCursor: Sendable {
         (self.profile, self.origin, self.limit, self.random) = (profile, origin, limit, random)
         (step, offset) = (UInt64(threads), UInt64(thread))
         advanceByChance()
+        findTime()
     }
 
-    /// The time when the present arrival is due; `.never` after the last.
-    var time: Instant {
-        mutating get {
-            guard index < limit else { return .never }
-            let time =
-                random == nil
+    private mutating func findTime() {
+        let due =
+            index >= limit
+            ? nil
+            : random == nil
                 ? profile.due(index &* step &+ offset, from: &stage) : profile.due(position: reached, from: &stage)
-            return time.map { origin.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
-        }
+        time = due.map { origin.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
     }
 
     /// The schedule's number for the arrival before the present one.
@@ -166,6 +157,7 @@ struct ArrivalCursor: Sendable {
     mutating func advance() {
         index += 1
         advanceByChance()
+        findTime()
     }
 
     /// Calls `body` for the arrivals from the present one to `end`, one by one or, for ``ArrivalSchedule/crowd`` and
@@ -192,11 +184,9 @@ struct ArrivalCursor: Sendable {
     }
 
     private mutating func skip(_ count: UInt64) {
-        guard random != nil else {
-            index += count
-            return
-        }
-        for _ in 0..<count { advance() }
+        for _ in 0..<(random == nil ? 0 : count) { advanceByChance() }
+        index += count
+        findTime()
     }
 
     private mutating func advanceByChance() {

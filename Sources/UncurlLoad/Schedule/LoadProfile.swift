@@ -54,14 +54,7 @@ package struct LoadProfile: Hashable, Sendable {
     /// Returns the number of requests that are due by `time`, in nanoseconds after the start.
     package func count(by time: UInt64) -> UInt64 {
         guard time < duration else { return count }
-        guard recorded.isEmpty else {
-            var (low, high) = (0, recorded.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if recorded[middle] <= time { low = middle + 1 } else { high = middle }
-            }
-            return UInt64(low)
-        }
+        guard recorded.isEmpty else { return UInt64(recorded.count(upTo: time)) }
         guard let stage = times.dropLast().lastIndex(where: { $0 <= time }) else { return 0 }
         let position = positions[stage] + stages[stage].position(at: time - times[stage])
         let reached = min(count, UInt64(clamping: position / Self.request + 1))
@@ -78,17 +71,18 @@ package struct LoadProfile: Hashable, Sendable {
     package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
         let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
         guard !overflow, wanted < whole else { return nil }
-        guard recorded.isEmpty else { return recorded[Int(index)] }
-        // A request exactly between two stages belongs to the later one. A stage at rate 0 has none.
-        while stage + 1 < stages.count, positions[stage + 1] <= wanted { stage += 1 }
-        return times[stage] + stages[stage].time(reaching: wanted - positions[stage])
+        return recorded.isEmpty ? time(reaching: wanted, from: &stage) : recorded[Int(index)]
     }
 
     /// Returns the time when the integral of the rate reaches `position`, in requests, for random arrivals.
     package func due(position: Double, from stage: inout Int) -> UInt64? {
         guard position < 1e27, recorded.isEmpty else { return nil }
         let wanted = UInt128(position * Double(Self.request))
-        guard wanted < whole else { return nil }
+        return wanted < whole ? time(reaching: wanted, from: &stage) : nil
+    }
+
+    /// A request exactly between two stages belongs to the later one. A stage at rate 0 has none.
+    private func time(reaching wanted: UInt128, from stage: inout Int) -> UInt64 {
         while stage + 1 < stages.count, positions[stage + 1] <= wanted { stage += 1 }
         return times[stage] + stages[stage].time(reaching: wanted - positions[stage])
     }
@@ -111,34 +105,30 @@ package struct LoadProfile: Hashable, Sendable {
 
 /// How many connections a closed loop keeps busy over time: successive stages, each with a constant number or with one
 /// that changes evenly.
-package struct CrowdProfile: Hashable, Sendable {
-    private let stages: [LoadStage<UInt64>]
+package typealias CrowdProfile = [LoadStage<UInt64>]
 
-    package init(_ stages: [LoadStage<UInt64>]) { self.stages = stages }
-
-    package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
+extension CrowdProfile {
+    package var duration: UInt64 { reduce(0) { $0 &+ $1.duration } }
     /// The highest number at any time.
-    package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
+    package var peak: UInt64 { map { Swift.max($0.from, $0.to) }.max() ?? 0 }
     /// The number for a warm-up: the first number that is not zero.
-    package var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
+    package var firstCount: UInt64 { lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
 
     /// Returns the number at `time`, in nanoseconds after the start. After the end, it is that of the end.
     package func count(at time: UInt64) -> UInt64 {
         var start: UInt64 = 0
-        for stage in stages where stage.duration > 0 {
+        for stage in self where stage.duration > 0 {
             if time - start < stage.duration {
                 let rise = Double(stage.to) - Double(stage.from)
                 return UInt64(Double(stage.from) + rise * Double(time - start) / Double(stage.duration))
             }
             start += stage.duration
         }
-        return stages.last?.to ?? 0
+        return last?.to ?? 0
     }
 
     /// The profile as text: `100 connections for 30 s, from 100 to 500 connections within 1 min`.
-    package var description: String {
-        stages.map { $0.text(" connections", grouped) }.joined(separator: ", ")
-    }
+    package var words: String { map { $0.text(" connections", grouped) }.joined(separator: ", ") }
 }
 
 /// A stage of a load, in which a value is constant or changes evenly.

@@ -64,7 +64,16 @@ extension [UInt64] {
     /// Returns an index, chosen by weight. The array holds the running sums of the weights.
     package func index(byChance random: inout RandomStream) -> Int {
         guard count > 1, let total = last, total > 0 else { return 0 }
-        let place = UInt64.random(in: 0..<total, using: &random)
-        return firstIndex { $0 > place } ?? 0
+        return self.count(upTo: UInt64.random(in: 0..<total, using: &random))
+    }
+
+    /// Returns how many elements are not above a value. They are in order.
+    func count(upTo value: UInt64) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] > value { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -1,6 +1,6 @@
 internal import CUncurlLinux
 internal import Glibc
-package import UncurlReactor
+import UncurlReactor
 
 /// Files by descriptor: the few calls that a load test needs.
 package enum Files {
@@ -13,16 +13,12 @@ package enum Files {
     /// Returns the whole content of a file, or of standard input.
     package static func read(_ path: String, limit: Int = bodyLimit) throws(FileProblem) -> [UInt8] {
         let descriptor = path == standard ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .unreadable(path, Errno(code: uncurl_errno()))
-        }
+        guard descriptor >= 0 else { throw .unreadable(path, Errno(code: uncurl_errno())) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         while let chunk = try next(of: descriptor, path, count: 1 << 16) {
             bytes += chunk
-            guard bytes.count <= limit else {
-                throw .tooLarge(path, limit: limit)
-            }
+            guard bytes.count <= limit else { throw .tooLarge(path, limit: limit) }
         }
         return bytes
     }
@@ -30,9 +26,7 @@ package enum Files {
     /// Returns the result of one read of a file of `/proc`, at most this number of bytes.
     static func start(of path: String, count: Int) throws(FileProblem) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .unreadable(path, Errno(code: uncurl_errno()))
-        }
+        guard descriptor >= 0 else { throw .unreadable(path, Errno(code: uncurl_errno())) }
         defer { close(descriptor) }
         return try next(of: descriptor, path, count: count) ?? []
     }
@@ -44,9 +38,7 @@ package enum Files {
             let length = unsafe Glibc.read(descriptor, &chunk, count)
             if length >= 0 { return length == 0 ? nil : Array(chunk[..<length]) }
             let code = uncurl_errno()
-            if code != EINTR {
-                throw .unreadable(path, Errno(code: code))
-            }
+            if code != EINTR { throw .unreadable(path, Errno(code: code)) }
         }
     }
 
@@ -58,24 +50,18 @@ package enum Files {
 }
 
 /// Why a file's content is missing.
-package enum FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    case unreadable(String, Errno)
-    /// The file is larger than this number of bytes.
-    case tooLarge(String, limit: Int)
-
+package struct FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The fault, with the file's name.
-    package var description: String {
-        switch self {
-        case .unreadable(let path, let error): "\(quoted(path)) cannot be read: \(error)"
-        case .tooLarge(let path, let limit): "\(quoted(path)) is larger than \(limit >> 20) MiB"
-        }
+    package let description: String
+    /// The advice for the user.
+    package let advice: String
+
+    static func unreadable(_ path: String, _ error: Errno) -> Self {
+        Self(description: "\(quoted(path)) cannot be read: \(error)", advice: "name a readable file")
     }
 
-    /// The advice for the user.
-    package var advice: String {
-        switch self {
-        case .unreadable: "name a readable file"
-        case .tooLarge: "use a smaller file"
-        }
+    static func tooLarge(_ path: String, limit: Int) -> Self {
+        let description = "\(quoted(path)) is larger than \(limit >> 20) MiB"
+        return Self(description: description, advice: "use a smaller file")
     }
 }

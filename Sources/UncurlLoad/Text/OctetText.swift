@@ -64,6 +64,11 @@ extension StringProtocol {
         }
         return String(decoding: result, as: UTF8.self)
     }
+
+    /// Returns the text with each mark replaced, one mark after the other.
+    package func replacingEach(_ marks: KeyValuePairs<String, String>) -> String {
+        marks.reduce(String(self)) { $0.replacingEach($1.key, by: $1.value) }
+    }
 }
 
 /// Returns a user's text for a message: quoted, on one line, and short enough to leave the message readable.

@@ -56,10 +56,7 @@ package struct SearchGoal: Hashable, Sendable {
         guard metrics[.unsent] == 0, !metrics[.corrected].isEmpty else { return false }
         let times = metrics[punctually ? .unlagged : .corrected]
         for (percentile, limit) in zip(percentiles, limits) {
-            guard let value = times.summary(percentiles: [percentile])?[percentile], value < limit
-            else {
-                return false
-            }
+            guard let value = times.summary(percentiles: [percentile])?[percentile], value < limit else { return false }
         }
         let errors = metrics.errors
         guard let errorLimit else { return errors == 0 }

@@ -47,14 +47,10 @@ package struct Threshold: Hashable, Sendable {
     }
 
     /// Whether the condition requires a count of at least the limit, which the run may still reach.
-    var isReachedInTime: Bool {
-        !comparison.isUpper && metric.kind == .count
-    }
+    var isReachedInTime: Bool { !comparison.isUpper && metric.kind == .count }
 
     /// Returns the figure that is nearer to failing, or has failed by more.
-    func worse(_ left: Double, _ right: Double) -> Double {
-        comparison.isUpper ? max(left, right) : min(left, right)
-    }
+    func worse(_ left: Double, _ right: Double) -> Double { comparison.isUpper ? max(left, right) : min(left, right) }
 
     /// The errors whose number the condition limits. A condition that requires at least a number, such as `failed<5`,
     /// limits none.

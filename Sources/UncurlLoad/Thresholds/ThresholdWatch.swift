@@ -2,32 +2,9 @@
 /// about the whole. For a stretch it keeps about ten parts, so its memory does not grow with the run.
 package struct ThresholdWatch: Sendable {
     /// A window that slides over the run, and the conditions about it.
-    private struct Window {
-        let length: UInt64
-        let thresholds: [Threshold]
-        /// Consecutive intervals as one.
-        var parts: [(metrics: Metrics, length: UInt64)] = []
-
-        /// Adds an interval. Intervals within a tenth of the window share a part.
-        mutating func add(_ interval: Interval) {
-            if let last = parts.last, last.length + interval.length <= length / 10 {
-                parts[parts.count - 1].metrics.merge(interval.metrics)
-                parts[parts.count - 1].length += interval.length
-            } else {
-                parts.append((interval.metrics, interval.length))
-            }
-            while let first = parts.first, covered - first.length >= length { parts.removeFirst() }
-        }
-
-        var covered: UInt64 { parts.reduce(0) { $0 + $1.length } }
-
-        /// Returns the figures of the whole window. Nil while it covers too little.
-        func figures(_ work: LoadKind, _ names: [String]) -> Measured? {
-            guard covered >= length else { return nil }
-            let sum = parts.reduce(into: Metrics()) { $0.merge($1.metrics) }
-            return Measured(sum, of: work, in: covered, names: names)
-        }
-    }
+    ///
+    /// - parts: Consecutive intervals as one.
+    private typealias Window = (length: UInt64, thresholds: [Threshold], parts: [(metrics: Metrics, length: UInt64)])
 
     private var windows: [Window]
     private let whole: [Threshold]
@@ -50,8 +27,7 @@ package struct ThresholdWatch: Sendable {
         (self.work, self.names) = (work, names)
         whole = thresholds.filter { $0.window == nil }
         let lengths = Set(thresholds.compactMap(\.window)).sorted()
-        windows = lengths.map { length in Window(length: length, thresholds: thresholds.filter { $0.window == length })
-        }
+        windows = lengths.map { length in (length, thresholds.filter { $0.window == length }, []) }
     }
 
     /// Whether conditions about stretches need the run's intervals.
@@ -60,10 +36,29 @@ package struct ThresholdWatch: Sendable {
     /// Adds the next interval, in order.
     package mutating func add(_ interval: Interval) {
         for index in windows.indices {
-            windows[index].add(interval)
-            guard let figures = windows[index].figures(work, names) else { continue }
+            let covered = Self.slide(&windows[index], over: interval)
+            guard covered >= windows[index].length else { continue }
+            let sum = windows[index].parts.reduce(into: Metrics()) { $0.merge($1.metrics) }
+            let figures = Measured(sum, of: work, in: covered, names: names)
             for threshold in windows[index].thresholds { note(threshold, figures, interval.end) }
         }
+    }
+
+    /// Adds an interval to a window, and returns the time that the window covers. Intervals within a tenth of the window
+    /// share a part.
+    private static func slide(_ window: inout Window, over interval: Interval) -> UInt64 {
+        if let last = window.parts.last, last.length + interval.length <= window.length / 10 {
+            window.parts[window.parts.count - 1].metrics.merge(interval.metrics)
+            window.parts[window.parts.count - 1].length += interval.length
+        } else {
+            window.parts.append((interval.metrics, interval.length))
+        }
+        var covered = window.parts.reduce(0) { $0 + $1.length }
+        while let first = window.parts.first, covered - first.length >= window.length {
+            window.parts.removeFirst()
+            covered -= first.length
+        }
+        return covered
     }
 
     /// Checks the conditions about the whole against the counts of the first `measured` nanoseconds. Those that require

@@ -63,17 +63,8 @@ package enum Verdict: Int32, Sendable {
 
     /// Returns the worse of two saved statuses.
     package static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
-        let (first, second) = (Verdict(rawValue: Int32(clamping: left)), Verdict(rawValue: Int32(clamping: right)))
-        return rank(first) <= rank(second) ? left : right
-    }
-
-    /// Returns the worse of two verdicts.
-    static func worse(_ left: Verdict, _ right: Verdict) -> Verdict {
-        rank(left) <= rank(right) ? left : right
-    }
-
-    private static func rank(_ verdict: Verdict?) -> Int {
-        verdict.flatMap { order.firstIndex(of: $0) } ?? order.count
+        let rank = { (status: UInt64) in order.firstIndex { UInt64($0.rawValue) == status } ?? order.count }
+        return rank(left) <= rank(right) ? left : right
     }
 
     package func exit() -> Never { Glibc.exit(rawValue) }

@@ -145,9 +145,6 @@ final class VirtualUserDriver: AlarmHandler {
         setAlarm()
     }
 
-    /// Ends the measured part without a drain. A request that came due in it counts even if no look has noticed it.
-    func noticeRest(until end: Instant) { notice(by: end) }
-
     /// Ends after the worker has stopped: requests that were due and not sent are dropped.
     func end() {
         for visits in allVisits { visits.stop() }
@@ -168,18 +165,21 @@ final class VirtualUserDriver: AlarmHandler {
         }
     }
 
-    /// Drops the next request that is due. Returns false if none is due.
-    func refuseDue() -> Bool { backlog.take() != nil }
-
     func stopSchedule() {
         arrivals = nil
         worker.loop.setAlarm(at: .never, self)
     }
 
-    /// Begins a schedule of one rate.
-    func begin(_ rate: Rate) {
-        let profile = LoadProfile(rate: rate, duration: RunPlan.swarmDuration)
+    /// Counts the requests that are due and not sent as unsent, and begins a schedule of another rate.
+    func change(to rate: Rate) {
+        dropBacklog()
+        let profile = LoadProfile(rate: rate, duration: LoadOptions.longest)
         begin(arrivals(profile, from: worker.loop.now))
+    }
+
+    func retire() {
+        dropBacklog()
+        stopSchedule()
     }
 
     // MARK: When
@@ -212,7 +212,7 @@ final class VirtualUserDriver: AlarmHandler {
             sendAtOnce(by: now)
             let left = notice(by: now)
             sendDue()
-            worker.metrics.delayed(min(left, backlog.count))
+            worker.metrics.add(min(left, backlog.count), to: .delayed, of: .schedule)
         } else {
             sendDue()
         }
@@ -243,7 +243,7 @@ final class VirtualUserDriver: AlarmHandler {
 
     /// Notices what has come due, and adds it to the backlog. Returns how many requests that were.
     @discardableResult
-    private func notice(by now: Instant) -> UInt64 {
+    func notice(by now: Instant) -> UInt64 {
         guard arrivals?.next ?? .never <= now, now < .never, let first = arrivals?.cursor else { return 0 }
         var count: UInt64 = 0
         while count < ArrivalSchedule.crowd, let due = arrivals?.notice(by: now) {
@@ -461,7 +461,7 @@ extension VirtualUserDriver {
         if worker.isDraining {
             worker.metrics.drained(isSuccess: isSuccess, name: user.name)
         } else if !user.isFirstOfVisit || verdict.isRedirection || isOfWarmUp(user) {
-            worker.metrics.followedUp()
+            worker.metrics.add(to: .followUps)
         }
     }
 
@@ -482,7 +482,7 @@ extension VirtualUserDriver {
         if let redirect = user.findings.redirect, let request {
             guard user.hops < plan.options.redirects else { return .unwanted(Failure(.check, .redirectLimit)) }
             if let next = worker.requests.following(request, by: redirect) {
-                worker.metrics.redirected()
+                worker.metrics.add(to: .redirects)
                 return .success(next: next)
             }
         }
@@ -581,7 +581,7 @@ extension VirtualUserDriver {
             let time = worker.sinceBegin(now)
             if let name = user.name { worker.metrics.failed(name: name) }
             worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
-            if isOfSchedule(user) { worker.metrics.refused() }
+            if isOfSchedule(user) { worker.metrics.add(to: .refused, of: .schedule) }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
             worker.logRequest(report, user, failure, from: report.timings.start, waited)
             // A schedule limits the attempts. Without one, connects would be tried as fast as they are refused.
@@ -622,7 +622,7 @@ extension VirtualUserDriver {
         worker.noteBytes(report)
         if let name = user.name { worker.metrics.read(bodyBytes: report.contentReceived, name: name) }
         if isOfSchedule(user), let sent = report.sentAt {
-            worker.metrics.waited(worker.nanoseconds(from: user.due, to: sent))
+            worker.metrics.record(worker.nanoseconds(from: user.due, to: sent), as: .wait, of: .schedule)
         }
         noteStream(user, sent: sent, until: end, isCut: isCut)
     }

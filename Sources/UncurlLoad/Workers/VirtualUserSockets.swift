@@ -66,7 +66,9 @@ extension VirtualUserDriver {
         // As with requests, a failed connection uses up one message of a run by count, and refuses one that is due if
         // no WebSocket is open.
         spend()
-        if plan.options.profile != nil, sockets?.open == 0, refuseDue() { worker.metrics.refused() }
+        if plan.options.profile != nil, sockets?.open == 0, backlog.take() != nil {
+            worker.metrics.add(to: .refused, of: .schedule)
+        }
         reopen(user, afterFailure: true)
     }
 
@@ -111,14 +113,14 @@ extension VirtualUserDriver {
         guard sockets?.whenClosed == nil else { return }
         guard user.isTalking else {
             noteBytes(user)
-            worker.metrics.read(bodyBytes: UInt64(message.count))
-            return worker.metrics.pushed()
+            worker.metrics.add(UInt64(message.count), to: .bodyBytesIn)
+            return worker.metrics.add(to: .pushed, of: .webSocket)
         }
         guard worker.hasTime() || worker.drain() else { return worker.stop() }
         user.link?.stopWaiting()
         let end = worker.loop.now
         let latency = endMessage(user, until: end)
-        worker.metrics.read(bodyBytes: UInt64(message.count))
+        worker.metrics.add(UInt64(message.count), to: .bodyBytesIn)
         if latency > plan.options.timeout {
             fail(user, Failure(.message, .timeout), words: "answered after \(timeText(latency))", latency, end)
             return giveUp(user)
@@ -131,7 +133,7 @@ extension VirtualUserDriver {
             if worker.isDraining {
                 worker.metrics.drained(isSuccess: true)
             } else if isOfWarmUp(user) {
-                worker.metrics.followedUp()
+                worker.metrics.add(to: .followUps)
             }
             noteCorrected(user, until: end)
             worker.logRequest(nil, user, from: user.said, latency)
@@ -174,7 +176,7 @@ extension VirtualUserDriver {
             let latency = endMessage(user, until: now)
             fail(user, Failure(ending), words: Self.words(ending), latency, now)
         } else if user.link?.isClosing != true {
-            worker.metrics.dropped()
+            worker.metrics.add(to: .socketsDropped, of: .webSocket)
             // A user that sleeps notices this in `say` when it wakes.
             guard resting.remove(user) else { return }
         }
@@ -195,7 +197,9 @@ extension VirtualUserDriver {
         user.isTalking = false
         worker.metrics.sent()
         noteBytes(user)
-        if user.due >= since { worker.metrics.waited(worker.nanoseconds(from: user.due, to: user.said)) }
+        if user.due >= since {
+            worker.metrics.record(worker.nanoseconds(from: user.due, to: user.said), as: .wait, of: .schedule)
+        }
         return worker.nanoseconds(from: user.said, to: end)
     }
 
@@ -346,13 +350,16 @@ final class WebSocketLink {
         timer = nil
     }
 
+    /// The connection, or the last one.
+    private var connection: WebSocketConnection? {
+        switch state {
+        case .open(let connection), .closing(let connection): connection
+        case .closed, .opening: former
+        }
+    }
+
     /// Returns the bytes received and sent since the last call, including the heads of frames.
     func takeBytes() -> (received: UInt64, sent: UInt64) {
-        let connection: WebSocketConnection? =
-            switch state {
-            case .open(let connection), .closing(let connection): connection
-            case .closed, .opening: former
-            }
         guard let connection else { return (0, 0) }
         let now = (received: connection.receivedBytes, sent: connection.sentBytes)
         defer { counted = now }
@@ -371,16 +378,8 @@ final class WebSocketLink {
     /// Ends the WebSocket at once, by RST. The user gets no call for this.
     func abort() {
         stopWaiting()
-        switch state {
-        case .open(let connection), .closing(let connection): connection.abort()
-        case .closed, .opening: former?.abort()
-        }
+        connection?.abort()
         (state, former) = (.closed, nil)
-    }
-
-    private func leave(_ connection: WebSocketConnection) {
-        stopWaiting()
-        (state, former) = (.closed, connection)
     }
 }
 
@@ -437,10 +436,11 @@ extension WebSocketLink: WebSocketConnectionDelegate {
 
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {
         switch state {
-        case .open, .closing: break
         case .closed, .opening: return
+        case .open, .closing: break
         }
-        leave(connection)
+        stopWaiting()
+        (state, former) = (.closed, connection)
         user.driver.ended(user, ending)
     }
 }

@@ -51,8 +51,8 @@ final class Worker: TimerHandler {
     let limits: AnswerLimits
     /// The number of connections that had strayed before the measured part.
     private var strayedBefore = 0
-    /// The log of single requests, if there is one.
-    let log: RequestLog?
+    /// The records for the log of single requests, if there is one, that are not handed over yet.
+    private var records: [RequestRecord] = []
     private var tick: TimerID?
     private var ticks = 0
     /// The present interval of the measured part.
@@ -68,7 +68,6 @@ final class Worker: TimerHandler {
     init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
         (plan, requests, workerBoard, shared) = (job.plan, job.requests, job.workerBoard, job)
         backlog = job.backlog
-        log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         limits = AnswerLimits(job.plan)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
@@ -78,6 +77,7 @@ final class Worker: TimerHandler {
             wanted = 0
             pacer.want(0)
         }
+        if workerBoard.log != nil { records.reserveCapacity(RequestLogBoard.chunk) }
         if plan.usesVirtualUsers { driver = VirtualUserDriver(self, share) }
         // The worker exists as long as its loop runs. A probe's connection is counted with its outcome.
         engine.whenOpened { [unowned self] record in note(record) }
@@ -149,7 +149,7 @@ final class Worker: TimerHandler {
         guard let crowd = plan.options.crowd else { return }
         switch phase {
         case .ready, .draining, .stopped: break
-        case .warmingUp: setConnections(plan.part(ofCrowd: crowd.first, share))
+        case .warmingUp: setConnections(plan.part(ofCrowd: crowd.firstCount, share))
         case .measuring(let since, _, _):
             setConnections(plan.part(ofCrowd: crowd.count(at: nanoseconds(from: since, to: loop.now)), share))
         }
@@ -174,7 +174,8 @@ final class Worker: TimerHandler {
             finish(from: begun, to: begun, (0, 0))
         case .measuring(let since, let core, let until):
             let end = min(loop.now, until)
-            driver?.noticeRest(until: end)
+            // A request that came due counts even if no look has noticed it.
+            _ = driver?.notice(by: end)
             finish(from: since, to: end, coreTime(since: core))
         case .draining(let since, let core, let end): finish(from: since, to: end, core)
         }
@@ -199,13 +200,13 @@ final class Worker: TimerHandler {
 
     private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
         phase = .stopped
-        if plan.options.work == .handshakes { metrics.unfinished(connections: running) }
+        if plan.options.work == .handshakes { metrics.add(UInt64(running), to: .connectionsUnfinished) }
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
         metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
-        log?.flush()
+        flushLog()
         guard let driver, plan.options.webSocket != nil else { return report(from: start, to: end, core) }
         driver.closeSockets { [self] in report(from: start, to: end, core) }
     }
@@ -217,21 +218,12 @@ final class Worker: TimerHandler {
             // The users and the driver hold each other, so the driver is released here.
             driver?.sockets = nil
             driver = nil
-            log?.flush()
+            flushLog()
             if let intervals = workerBoard.intervals {
                 let measured = nanoseconds(from: start, to: end)
                 handOver(to: intervals, fresh: intervals.makeSpare(), next: .max, end: measured, since: start)
             }
-            workerBoard.finished(
-                share.index,
-                (
-                    metrics: metrics.value,
-                    connections: share.connections,
-                    start: start,
-                    end: end,
-                    core: core
-                )
-            )
+            workerBoard.finished(share.index, (metrics.value, share.connections, start, end, core))
         }
     }
 
@@ -258,9 +250,9 @@ final class Worker: TimerHandler {
         } else if id == tick {
             tick = nil
             ticks += 1
-            if ticks.isMultiple(of: Self.logTicks) { log?.flush() }
+            if ticks.isMultiple(of: Self.logTicks) { flushLog() }
             guard hasTime() else {
-                if log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
+                if workerBoard.log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
                 return timeIsUp()
             }
             metrics.markRate(at: UInt64(clamping: loop.now.nanoseconds))
@@ -303,7 +295,7 @@ final class Worker: TimerHandler {
         } else {
             metrics.beginMeasurement(at: now, of: plan.options.work)
         }
-        metrics.kept(webSockets: driver?.openSockets ?? 0)
+        metrics.add(UInt64(driver?.openSockets ?? 0), to: .socketsKept, of: .webSocket)
     }
 
     /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.
@@ -325,18 +317,9 @@ final class Worker: TimerHandler {
 
     /// - Parameter since: The start of the measured part; nil in the warm-up.
     private func handOver(to intervals: IntervalBoard, fresh: Metrics, next: UInt64, end: UInt64, since: Instant?) {
-        intervals.put(
-            IntervalPart(
-                worker: share.index,
-                isWarmUp: since == nil,
-                first: interval,
-                next: next,
-                end: end,
-                origin: since,
-                underWay: UInt64(engine.statistics.busy + engine.statistics.waiting),
-                metrics: metrics.exchange(for: fresh)
-            )
-        )
+        let underWay = UInt64(engine.statistics.busy + engine.statistics.waiting)
+        let counts = metrics.exchange(for: fresh)
+        intervals.put((share.index, since == nil, interval, next, end, since, underWay, counts))
     }
 
     // MARK: Starting requests
@@ -380,13 +363,8 @@ final class Worker: TimerHandler {
         if budget == 0, running == 0, driver?.isIdle != false { stop() }
     }
 
-    var isWarmingUp: Bool {
-        if case .warmingUp = phase { true } else { false }
-    }
-
-    var isDraining: Bool {
-        if case .draining = phase { true } else { false }
-    }
+    var isWarmingUp: Bool { if case .warmingUp = phase { true } else { false } }
+    var isDraining: Bool { if case .draining = phase { true } else { false } }
 
     /// The end of the present phase; `.never` where no time ends it.
     var deadline: Instant {
@@ -497,8 +475,8 @@ extension Worker {
         _ latency: UInt64,
         responseStart: UInt64? = nil
     ) {
-        guard let log else { return }
-        log.add(
+        guard workerBoard.log != nil else { return }
+        records.append(
             RequestRecord(
                 due: due(user),
                 start: sinceBegin(start),
@@ -513,6 +491,12 @@ extension Worker {
                 isOfWarmUp: isOfWarmUp(user)
             )
         )
+        if records.count == RequestLogBoard.chunk { flushLog() }
+    }
+
+    private func flushLog() {
+        workerBoard.log?.put(records, worker: share.index)
+        records.removeAll(keepingCapacity: true)
     }
 
     /// Counts a request that was sent and failed.
@@ -675,16 +659,15 @@ extension Worker: ExchangeDelegate {
 
     /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
     func noteRetry(_ report: ExchangeReport) {
-        if report.retried { metrics.repeated() }
+        if report.retried { metrics.add(to: .sentAgain) }
     }
 
     /// Counts a connection that was opened, whether a request is sent on it or not.
     func note(_ record: ConnectionRecord) {
         metrics.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
-        guard let info = record.security, let start = record.handshake.start, let end = record.handshake.end else {
-            return
+        if let info = record.security, let start = record.handshake.start, let end = record.handshake.end {
+            metrics.secured(info, after: nanoseconds(from: start, to: end))
         }
-        metrics.secured(info, after: nanoseconds(from: start, to: end))
     }
 
     func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
@@ -694,7 +677,7 @@ extension Worker: ExchangeDelegate {
     func noteBytes(_ report: ExchangeReport) {
         metrics.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
         metrics.read(wireBytes: report.bytesReceived)
-        metrics.read(bodyBytes: report.contentReceived)
+        metrics.add(report.contentReceived, to: .bodyBytesIn)
     }
 }
 
@@ -728,19 +711,6 @@ extension Worker {
         budget = 0
         driver?.retire()
         finishIfDone()
-    }
-}
-
-extension VirtualUserDriver {
-    /// Counts the requests that are due and not sent as unsent, and begins a schedule of another rate.
-    func change(to rate: Rate) {
-        dropBacklog()
-        begin(rate)
-    }
-
-    func retire() {
-        dropBacklog()
-        stopSchedule()
     }
 }
 

@@ -14,24 +14,14 @@ package struct SavedReport: Sendable {
 
     package init(path: String) throws(ReportError) {
         let bytes: [UInt8]
-        do throws(FileProblem) {
-            bytes = try Files.read(path, limit: Self.sizeLimit)
-        } catch {
-            throw .file(error)
-        }
+        do throws(FileProblem) { bytes = try Files.read(path, limit: Self.sizeLimit) } catch { throw .file(error) }
         let document: JSONTree
-        do throws(JSONReader.Problem) {
-            document = try JSONReader.read(bytes)
-        } catch {
-            throw .notJSON(path, error)
-        }
+        do throws(JSONReader.Problem) { document = try JSONReader.read(bytes) } catch { throw .notJSON(path, error) }
         try self.init(document, path: path)
     }
 
     package init(_ document: JSONTree, path: String) throws(ReportError) {
-        guard document["volley"]?.string != nil, let schema = document["schema"] else {
-            throw .foreign(path)
-        }
+        guard document["volley"]?.string != nil, let schema = document["schema"] else { throw .foreign(path) }
         guard let number = schema.integer, (1...Self.schema).contains(number) else {
             throw .schema(path, found: schema.number.map { "\($0)" } ?? "?", newest: Self.schema)
         }
@@ -40,14 +30,10 @@ package struct SavedReport: Sendable {
 
     /// A report of schema 1, in which raw times were named successes, with the current name.
     private static func renamed(_ document: JSONTree) -> JSONTree {
-        var document = document.with("schema", .integer(schema))
-        if case .object(let members)? = document["latency"] {
-            document = document.with(
-                "latency",
-                .object(members.map { (OctetText($0.0) == "success" ? "raw" : $0.0, $0.1) })
-            )
-        }
-        return document
+        let document = document.with("schema", .integer(schema))
+        guard case .object(let members)? = document["latency"] else { return document }
+        let renamed = members.map { (OctetText($0.0) == "success" ? "raw" : $0.0, $0.1) }
+        return document.with("latency", .object(renamed))
     }
 
     /// The histogram of a figure; nil where nothing was counted.
@@ -67,21 +53,14 @@ package struct SavedReport: Sendable {
     /// Reads the counters and the exact figures.
     static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
         if case .null = value { return nil }
-        guard let text = value["hdr"]?.string else {
-            throw .noHistograms(path)
-        }
+        guard let text = value["hdr"]?.string else { throw .noHistograms(path) }
         let slots: RecordedSlots
         do throws(HistogramError) {
             slots = try LatencyHistogram.recorded(hdr: text)
         } catch {
             throw .histogram(path, error)
         }
-        guard let minimum = value["min"]?.integer, let maximum = value["max"]?.integer, let sum = value["sum"]?.integer
-        else {
-            return slots
-        }
-        let clamped = value["over_range"]?.integer ?? 0
-        return slots.with(minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
+        return slots.with(value, clamped: "over_range") ?? slots
     }
 
     var isHandshakes: Bool { runMember("work") == "handshakes" }
@@ -245,56 +224,71 @@ extension SavedReport {
 }
 
 /// Why a saved report or log cannot be used. Paths are as the user gave them.
-package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {
-    case file(FileProblem)
-    case notJSON(String, JSONReader.Problem)
-    /// The file is JSON, but not a report of this kind.
-    case foreign(String)
-    case schema(String, found: String, newest: UInt64)
-    /// The report has no histograms, as from an older volley.
-    case noHistograms(String)
-    case histogram(String, HistogramError)
-    case interval(String)
-    case logLine(String, number: Int, HistogramError)
-    case logTooLong(String, limit: Int)
-    case emptyLog(String)
-    /// The log and those before it have more tags than a run.
-    case tooManyTags(String, limit: Int)
-    /// The reports to compare are of two kinds of run; this member differs.
-    case twoKinds(String, String, member: String)
-    /// One of the reports to merge is of another kind of run.
-    case otherKind(String, than: String, member: String)
-    /// A member has another type than in the earlier reports.
-    case otherValue(String, member: String)
-    case tooManyValues(String, isLog: Bool)
-    case nothingToMerge
+package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
 
-    package var description: String {
-        switch self {
-        case .file(let problem): "the report \(problem): \(problem.advice)"
-        case .notJSON(let path, let problem):
-            "\(quoted(path)) is not a JSON report: at byte \(problem.offset) \(problem)"
-        case .foreign(let path): "\(quoted(path)) is JSON, but not a report of volley"
-        case .schema(let path, let found, let newest):
-            "\(quoted(path)) has the schema \(found) and this volley reads up to \(newest): use the volley that wrote it"
-        case .noHistograms(let path): "\(quoted(path)) holds no histograms: it was written by an older volley"
-        case .histogram(let path, let error): "\(quoted(path)) holds a histogram that cannot be read: \(error)"
-        case .interval(let path): "\(quoted(path)) has an interval that cannot be read"
-        case .logLine(let path, let number, let error):
-            "\(quoted(path)), line \(number), is not a line of a histogram log: \(error)"
-        case .logTooLong(let path, let limit): "\(quoted(path)) has more than \(limit) lines: use longer intervals"
-        case .emptyLog(let path): "\(quoted(path)) has no histogram in it"
-        case .tooManyTags(let path, let limit):
-            "\(quoted(path)) and what was before it have more than \(limit) tags: merge the logs of one run"
-        case .twoKinds(let old, let new, let member):
-            "\(quoted(old)) and \(quoted(new)) are of two kinds of run: \(member) differs"
-        case .otherKind(let path, let first, let member):
-            "\(quoted(path)) is of another kind of run than \(quoted(first)): \(member) differs"
-        case .otherValue(let path, let member):
-            "\(quoted(path)) holds another kind of \(quoted(member)) than the reports before it"
-        case .tooManyValues(let path, let isLog):
-            "\(quoted(path)) and what was before it count more values than any run: they are no \(isLog ? "logs" : "reports") of runs"
-        case .nothingToMerge: "merge has nothing to merge: name reports"
-        }
+    private init(_ description: String) { self.description = description }
+
+    private init(_ path: String, _ words: String) { description = "\(quoted(path)) \(words)" }
+
+    static func file(_ problem: FileProblem) -> Self { Self("the report \(problem): \(problem.advice)") }
+
+    static func notJSON(_ path: String, _ problem: JSONReader.Problem) -> Self {
+        Self(path, "is not a JSON report: at byte \(problem.offset) \(problem)")
     }
+
+    static func foreign(_ path: String) -> Self {
+        Self(path, "is JSON, but not a report of volley: make one with --format json")
+    }
+
+    static func schema(_ path: String, found: String, newest: UInt64) -> Self {
+        let advice = "this volley reads up to \(newest): use the volley that wrote it"
+        return Self(path, "has the schema \(found) and \(advice)")
+    }
+
+    static func noHistograms(_ path: String) -> Self {
+        Self(path, "holds no histograms: it was written by an older volley")
+    }
+
+    static func histogram(_ path: String, _ error: HistogramError) -> Self {
+        Self(path, "holds a histogram that cannot be read: \(error)")
+    }
+
+    static func interval(_ path: String) -> Self { Self(path, "has an interval that cannot be read") }
+
+    static func logLine(_ path: String, number: Int, _ error: HistogramError) -> Self {
+        Self("\(quoted(path)), line \(number), is not a line of a histogram log: \(error)")
+    }
+
+    static func logTooLong(_ path: String, limit: Int) -> Self {
+        Self(path, "has more than \(limit) lines: use longer intervals")
+    }
+
+    static func emptyLog(_ path: String) -> Self { Self(path, "has no histogram in it") }
+
+    static func tooManyTags(_ path: String, limit: Int) -> Self {
+        Self(path, "and what was before it have more than \(limit) tags: merge the logs of one run")
+    }
+
+    /// The reports to compare are of two kinds of run; this member differs.
+    static func twoKinds(_ old: String, _ new: String, member: String) -> Self {
+        Self("\(quoted(old)) and \(quoted(new)) are of two kinds of run: \(member) differs")
+    }
+
+    /// One of the reports to merge is of another kind of run.
+    static func otherKind(_ path: String, than first: String, member: String) -> Self {
+        Self(path, "is of another kind of run than \(quoted(first)): \(member) differs")
+    }
+
+    /// A member has another type than in the earlier reports.
+    static func otherValue(_ path: String, member: String) -> Self {
+        Self(path, "holds another kind of \(quoted(member)) than the reports before it")
+    }
+
+    static func tooManyValues(_ path: String, isLog: Bool) -> Self {
+        let what = isLog ? "logs" : "reports"
+        return Self(path, "and what was before it count more values than any run: they are no \(what) of runs")
+    }
+
+    static let nothingToMerge = Self("merge has nothing to merge: name reports")
 }

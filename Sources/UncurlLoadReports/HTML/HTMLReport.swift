@@ -184,7 +184,7 @@ extension SavedReport {
     private var settingRows: [(String, String)] {
         guard case .object(let members)? = document["run"] else { return [] }
         return members.compactMap { name, value in
-            let title = name.replacingEach("_ns", by: "").replacingEach("_unix_ms", by: "").replacingEach("_", by: " ")
+            let title = name.replacingEach(["_ns": "", "_unix_ms": "", "_": " "])
             switch value {
             case .string(let text): return (title, text)
             case .bool(let flag): return (title, flag ? "yes" : "no")
@@ -257,8 +257,7 @@ extension SavedReport {
     }
 
     private func escaped(_ text: String) -> String {
-        text.replacingEach("&", by: "&amp;").replacingEach("<", by: "&lt;").replacingEach(">", by: "&gt;")
-            .replacingEach("\"", by: "&quot;")
+        text.replacingEach(["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"])
     }
 }
 

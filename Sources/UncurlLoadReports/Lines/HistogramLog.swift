@@ -70,9 +70,7 @@ package struct HistogramLog: Sendable {
             } catch {
                 throw .logLine(path, number: number + 1, error)
             }
-            guard contents.lines.count <= lineLimit else {
-                throw .logTooLong(path, limit: lineLimit)
-            }
+            guard contents.lines.count <= lineLimit else { throw .logTooLong(path, limit: lineLimit) }
         }
         guard !contents.lines.isEmpty else { throw .emptyLog(path) }
         return contents

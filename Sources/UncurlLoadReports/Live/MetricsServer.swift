@@ -284,10 +284,6 @@ extension Metrics {
     }
 
     private func label(_ name: String, _ value: String) -> String {
-        let escaped = value.replacingEach("\\", by: "\\\\").replacingEach("\"", by: "\\\"").replacingEach(
-            "\n",
-            by: "\\n"
-        )
-        return "\(name)=\"\(escaped)\""
+        "\(name)=\"\(value.replacingEach(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]))\""
     }
 }

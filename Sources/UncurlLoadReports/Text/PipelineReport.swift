@@ -13,12 +13,8 @@ extension RunResult {
         var tests: [(String, Bool?, String)] = findings.map { ($0.condition, $0.isKept, $0.figure) }
         tests.append(answers)
         let limits = generatorLimits
-        tests.append(
-            (
-                "volley keeps up", limits.isEmpty ? true : nil,
-                limits.isEmpty ? "it did" : limits.joined(separator: "; ")
-            )
-        )
+        let words = limits.isEmpty ? "it did" : limits.joined(separator: "; ")
+        tests.append(("volley keeps up", limits.isEmpty ? true : nil, words))
         if !lost.isEmpty {
             tests.append(("the run is whole", false, lost.joined(separator: "; ")))
         } else if interrupted {
@@ -51,12 +47,8 @@ extension RunResult {
         let tests = tests
         let outcomes = Set(tests.map(\.hasPassed))
         let state = outcomes.contains(nil) ? "proves nothing" : outcomes.contains(false) ? "failed" : "passed"
-        var parts = [
-            "### volley \(state): \(cell(plan.title))", figureTable,
-        ]
-        parts.append(
-            table(["test", "", "found"], tests.map { [code($0.name), word($0.hasPassed), cell($0.words)] })
-        )
+        let found = tests.map { [code($0.name), word($0.hasPassed), cell($0.words)] }
+        var parts = ["### volley \(state): \(cell(plan.title))", figureTable, table(["test", "", "found"], found)]
         let failures = metrics.failures.sorted.map { failure, record in
             [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
         }
@@ -90,16 +82,10 @@ extension RunResult {
         times += Figure.tabled.filter { [.stream, .webSocket].contains($0.section.part) }.compactMap { figure in
             figure.title.flatMap { title in figure.times.map { (title, metrics[$0]) } }
         }
-        rows += times.compactMap { name, times in summary(times).map { [name, $0] } }
-        return table(["figure", "value"], rows.map { $0.map(cell) })
-    }
-
-    private func summary(_ times: LatencyHistogram) -> String? {
-        guard let summary = times.summary(percentiles: [50, 90, 99, 99.9]) else { return nil }
-        let points = summary.percentiles.map {
-            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(timeText($0.value))"
+        rows += times.compactMap { name, times in
+            times.summary(percentiles: [50, 90, 99, 99.9]).map { [name, $0.parts.joined(separator: ", ")] }
         }
-        return (points + ["max \(timeText(summary.maximum))"]).joined(separator: ", ")
+        return table(["figure", "value"], rows.map { $0.map(cell) })
     }
 
     /// - Parameter rows: of ``cell(_:)``, ``code(_:)`` and words without special characters.
@@ -173,10 +159,7 @@ extension RunResult {
 
     /// `::error title=volley::p99>50ms: p99 is 61.2 ms`. Percent signs and line ends are escaped.
     private func annotation(_ command: String, _ name: String, _ words: String) -> String {
-        let text = "\(name): \(words)".replacingEach("%", by: "%25").replacingEach("\r", by: "%0D").replacingEach(
-            "\n",
-            by: "%0A"
-        )
+        let text = "\(name): \(words)".replacingEach(["%": "%25", "\r": "%0D", "\n": "%0A"])
         return "::\(command) title=volley::\(text)\n"
     }
 }

@@ -210,9 +210,8 @@ extension RunResult {
             if plan.options.drain > 0 { line += ", then up to \(timeText(plan.options.drain)) for what is late" }
             return [line]
         }
-        let crowd = plan.options.crowd.map { ["  \($0.description)"] } ?? []
-        return crowd
-            + (plan.options.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
+        let think = plan.options.think.map { "each connection rests for \($0.description) after an answer" }
+        return [plan.options.crowd?.words, think].compactMap { words in words.map { "  " + $0 } }
     }
 
     private var scheduleLines: [String] {

@@ -63,12 +63,7 @@ struct LocustSession {
     private(set) var isIntroduced = false
 
     /// The users that the master wants at present.
-    var order: LocustSpawn? {
-        switch state {
-        case .running(let order): order
-        case .handshake, .introduced, .ready, .stopping: nil
-        }
-    }
+    var order: LocustSpawn? { if case .running(let order) = state { order } else { nil } }
 
     mutating func received(_ bytes: [UInt8], at now: Double) throws(LocustError) -> [Effect] {
         reader.append(bytes)
@@ -171,10 +166,8 @@ struct LocustSession {
         case .introduced, .ready, .running: break
         }
         state = .running(order)
-        let counts = MessagePack.map([
-            "user_classes_count": order.classCounts,
-            "user_count": .integer(Int64(order.users)),
-        ])
+        let users = MessagePack.integer(Int64(order.users))
+        let counts = MessagePack.map(["user_classes_count": order.classCounts, "user_count": users])
         return [message("spawning"), .run(order), message("spawning_complete", counts)]
     }
 
@@ -197,12 +190,7 @@ struct LocustSession {
 
     /// Reports an error for the master's page.
     func exception(_ text: String) -> [Effect] {
-        [
-            message(
-                "exception",
-                .map(["msg": .string(text), "traceback": .string("")])
-            )
-        ]
+        [message("exception", .map(["msg": .string(text), "traceback": .string("")]))]
     }
 
     /// Tells the master that this worker leaves.

@@ -11,13 +11,9 @@ struct ZMTP {
         case ping(context: [UInt8])
     }
 
-    private enum State {
-        case greeting
-        case handshake
-        case open
-    }
-
-    private var state = State.greeting
+    private var hasGreeting = false
+    /// Whether READY has come.
+    private var isOpen = false
     /// The frames so far of a message in several frames.
     private var parts: [UInt8] = []
     private var input: [UInt8] = []
@@ -25,24 +21,22 @@ struct ZMTP {
 
     /// Adds bytes. The caller then calls ``next()`` until it returns nil.
     mutating func append(_ bytes: some Collection<UInt8>) {
-        if start > 0 {
-            input.removeFirst(start)
-            start = 0
-        }
+        input.removeFirst(start)
+        start = 0
         input += bytes
     }
 
     mutating func next() throws(LocustError) -> Event? {
-        if case .greeting = state {
+        if !hasGreeting {
             guard try readGreeting() else { return nil }
-            state = .handshake
+            hasGreeting = true
         }
         while let frame = try readFrame() {
             if frame.isCommand {
                 if let event = try command(frame.body) { return event }
                 continue
             }
-            guard case .open = state else { throw .malformedCommand }
+            guard isOpen else { throw .malformedCommand }
             let length = parts.count + frame.body.count
             guard length <= Self.frameLimit else { throw .frameTooLong(UInt64(length)) }
             parts += frame.body
@@ -90,17 +84,17 @@ struct ZMTP {
         guard let size = body.first, body.count > Int(size) else { throw .malformedCommand }
         let name = String(decoding: body.dropFirst().prefix(Int(size)), as: UTF8.self)
         let data = body.dropFirst(1 + Int(size))
-        switch (name, state) {
-        case ("READY", .handshake):
+        switch (name, isOpen) {
+        case ("READY", false):
             let type = try Self.properties(data)["socket-type"] ?? ""
             guard type.isSame(as: "ROUTER") else { throw .socketType(type) }
-            state = .open
+            isOpen = true
             return .ready
         case ("ERROR", _): throw .refused(String(decoding: data.dropFirst(), as: UTF8.self))
         // The first 16 bits are a time to live, which is ignored.
-        case ("PING", .open) where data.count >= 2: return .ping(context: Array(data.dropFirst(2)))
-        case (_, .open): return nil
-        case (_, .greeting), (_, .handshake): throw .malformedCommand
+        case ("PING", true) where data.count >= 2: return .ping(context: Array(data.dropFirst(2)))
+        case (_, true): return nil
+        case (_, false): throw .malformedCommand
         }
     }
 
@@ -162,75 +156,68 @@ extension ZMTP {
     }
 }
 
-/// Why a worker cannot continue with its master, or cannot take part in a test.
-package indirect enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
-    case unreachable(String)
-    /// The master or the network closed the connection.
-    case gone(String)
-    /// A message that is not one of Locust's.
-    case unreadable(String)
-    /// No heartbeat came back for this many seconds.
-    case silent(seconds: UInt64)
-    /// The peer is no Locust master: it does not speak ZeroMQ; or it speaks a version before 3.0, as in ZeroMQ 3.2 and
-    /// older; or it wants CURVE or PLAIN, whose keys Locust does not use; or it is another socket.
-    case notZeroMQ
-    case version(UInt8)
-    case mechanism(String)
-    case socketType(String)
-    case frameTooLong(UInt64)
-    case malformedCommand
-    /// The error that the peer has sent.
-    case refused(String)
-    /// The load cannot be generated.
-    case load(LoadTestError)
-    /// The master's URL is https, but this worker was started without TLS.
-    case notReadyForTLS(url: String)
-    /// Neither the worker nor the master has a URL.
-    case noTarget
-    /// The worker pipelines requests, but the master asks for a rate.
-    case pipelinedRate
-    /// `target_rate` is not a rate.
-    case rate(String, Rate.Problem)
-    /// A rate is shared among users, but the master does not say how many there are.
-    case unknownUsers
-    /// The master's name has no address.
-    case noAddress(String)
-    /// No thread could be started to look up the master's name, for the system's reason.
-    case thread(reason: String)
-    /// No master answered for a minute. The error is that of the last attempt.
-    case master(LocustError)
+/// Why a worker cannot continue with its master, or cannot take part in a test. One line with the error and, where a
+/// user can mend it, a remedy.
+package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    /// Whether no connection was made.
+    private(set) var isUnreachable = false
 
-    /// One line that names the properties of a worker.
-    package var description: String { text(.properties) }
+    private init(_ description: String) { self.description = description }
 
-    /// One line with the error and, where a user can mend it, a remedy.
-    package func text(_ names: SettingNames) -> String {
-        let peer = "the peer is not a Locust master: it"
-        return switch self {
-        case .unreachable(let reason): "the master cannot be reached: \(reason)"
-        case .gone(let reason): "the master has gone: \(reason)"
-        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
-        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
-        case .notZeroMQ: "\(peer) does not speak ZeroMQ"
-        case .version(let major): "\(peer) speaks ZMTP \(major), which is older than 3.0"
-        case .mechanism(let name): "\(peer) asks for the security mechanism \(quoted(name))"
-        case .socketType(let name): "\(peer)s socket is a \(quoted(name)), not a ROUTER"
-        case .frameTooLong(let length): "\(peer) sends a frame of \(length) bytes"
-        case .malformedCommand: "\(peer) sends a command that cannot be read"
-        case .refused(let reason): "\(peer) refuses: \(oneLine(reason))"
-        case .load(let error): error.text(names)
-        case .notReadyForTLS(let url):
-            "\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too"
-        case .noTarget:
-            "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
-        case .pipelinedRate:
-            "\(names[.pipeline]) is for a closed loop, but the master sets target_rate: leave one of them out"
-        case .rate(let text, let problem): problem.words(on: "target_rate \(quoted(text))")
-        case .unknownUsers:
-            "target_rate is shared among users, but the master does not say how many: start it with -u"
-        case .noAddress(let name): "the master \(quoted(name)) has no address"
-        case .thread(let reason): "no thread can be started to look the master up: \(reason)"
-        case .master(let error): "\(error): start a master there first"
-        }
+    static func unreachable(_ reason: String) -> Self {
+        var error = Self("the master cannot be reached: \(reason)")
+        error.isUnreachable = true
+        return error
     }
+
+    /// The master or the network closed the connection.
+    static func gone(_ reason: String) -> Self { Self("the master has gone: \(reason)") }
+
+    /// A message that is not one of Locust's.
+    static func unreadable(_ reason: String) -> Self {
+        Self("the master sent a message that cannot be read: \(reason)")
+    }
+
+    /// No heartbeat came back.
+    static func silent(seconds: UInt64) -> Self { Self("the master has been silent for \(seconds) seconds") }
+    private static func peer(_ fault: String) -> Self { Self("the peer is not a Locust master: it\(fault)") }
+    static let notZeroMQ = peer(" does not speak ZeroMQ")
+    static let malformedCommand = peer(" sends a command that cannot be read")
+    static func frameTooLong(_ length: UInt64) -> Self { peer(" sends a frame of \(length) bytes") }
+    /// The error that the peer has sent.
+    static func refused(_ reason: String) -> Self { peer(" refuses: \(oneLine(reason))") }
+    /// A version before 3.0, as in ZeroMQ 3.2 and older.
+    static func version(_ major: UInt8) -> Self { peer(" speaks ZMTP \(major), which is older than 3.0") }
+    /// CURVE or PLAIN, whose keys Locust does not use.
+    static func mechanism(_ name: String) -> Self { peer(" asks for the security mechanism \(quoted(name))") }
+    static func socketType(_ name: String) -> Self { peer("s socket is a \(quoted(name)), not a ROUTER") }
+    /// The load cannot be generated.
+    static func load(_ error: LoadTestError, _ names: SettingNames = .properties) -> Self { Self(error.text(names)) }
+
+    static func notReadyForTLS(url: String) -> Self {
+        Self("\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too")
+    }
+
+    static let noTarget = Self(
+        "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
+    )
+
+    static func pipelinedRate(_ names: SettingNames) -> Self {
+        let advice = "the master sets target_rate: leave one of them out"
+        return Self("\(names[.pipeline]) is for a closed loop, but \(advice)")
+    }
+
+    static func rate(_ text: String, _ problem: Rate.Problem) -> Self {
+        Self(problem.words(on: "target_rate \(quoted(text))"))
+    }
+
+    static let unknownUsers = Self(
+        "target_rate is shared among users, but the master does not say how many: start it with -u"
+    )
+
+    static func noAddress(_ name: String) -> Self { Self("the master \(quoted(name)) has no address") }
+    static func thread(reason: String) -> Self { Self("no thread can be started to look the master up: \(reason)") }
+    /// No master answered for a minute. The error is that of the last attempt.
+    static func master(_ error: LocustError) -> Self { Self("\(error): start a master there first") }
 }

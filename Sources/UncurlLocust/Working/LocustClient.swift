@@ -26,8 +26,8 @@ package struct LocustClient {
     /// When a master was last there, in seconds.
     private var lastMaster: Double
 
-    /// The pause between attempts to connect to a master, in seconds.
-    private static let retrySpan = 1.0
+    /// The pause between attempts to connect to a master, in nanoseconds.
+    private static let retrySpan: UInt64 = 1_000_000_000
 
     /// - Parameters:
     ///   - port: the master's port; Locust's default is 5557.
@@ -59,7 +59,7 @@ package struct LocustClient {
     package mutating func perform() throws(LocustError) -> Verdict {
         let address = try find()
         while true {
-            let ending: Ending
+            let ending: Verdict?
             do throws(LocustError) {
                 var link = try LocustLink(to: address)
                 say("connected to the master at \(address) as \(identity)")
@@ -70,28 +70,19 @@ package struct LocustClient {
                     sayTotals()
                     throw .master(error)
                 }
-                if case .unreachable = error {} else { say("\(error); connecting again") }
+                if !error.isUnreachable { say("\(error); connecting again") }
                 if stopsAlone, swarm != nil {
                     dropSwarm()
                     say("the load has stopped until a master is found")
                 }
-                ending = pause()
+                ending = signals.wait(nanoseconds: Self.retrySpan) ? .interrupted : nil
             }
-            switch ending {
-            case .reconnect: continue
-            case .quit:
-                dropSwarm()
-                sayTotals()
-                return Verdict(totals, of: .requests, interrupted: false)
-            case .interrupted:
-                dropSwarm()
-                sayTotals()
-                return .interrupted
-            }
+            guard let ending else { continue }
+            dropSwarm()
+            sayTotals()
+            return ending == .interrupted ? ending : Verdict(totals, of: .requests, interrupted: false)
         }
     }
-
-    private enum Ending { case reconnect, quit, interrupted }
 
     private mutating func find() throws(LocustError) -> SocketAddress {
         let name = host.bare
@@ -102,7 +93,7 @@ package struct LocustClient {
         do throws(LoadTestError) {
             found = try NameLookup.addresses(of: name, on: group.loops[0], &signals)
         } catch {
-            throw .load(error)
+            throw .load(error, target.names)
         }
         guard let first = found.first else { throw .noAddress(name) }
         return SocketAddress(first, port: port)
@@ -116,8 +107,8 @@ package struct LocustClient {
         }
     }
 
-    /// Serves one connection until it ends.
-    private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
+    /// Serves one connection until it ends. Returns nil to connect again.
+    private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Verdict? {
         var session = LocustSession(identity: identity, now: now)
         defer { if session.isIntroduced { lastMaster = now } }
         try link.send(session.opening)
@@ -125,7 +116,17 @@ package struct LocustClient {
             let bytes = try link.receive(milliseconds: 50)
             if !bytes.isEmpty {
                 for effect in try session.received(bytes, at: now) {
-                    if let ending = try carryOut(effect, &session, &link) { return ending }
+                    switch effect {
+                    case .send(let bytes): try link.send(bytes)
+                    case .run(let order): try run(order, &session, &link)
+                    case .stop: retireSwarm()
+                    case .quit:
+                        try finish(&session, &link)
+                        return .good
+                    case .reconnect:
+                        say("the master asks for a new connection")
+                        return nil
+                    }
                 }
             }
             try send(session.tick(at: now, load()), &link)
@@ -135,25 +136,6 @@ package struct LocustClient {
                 return .interrupted
             }
         }
-    }
-
-    private mutating func carryOut(
-        _ effect: LocustSession.Effect,
-        _ session: inout LocustSession,
-        _ link: inout LocustLink
-    ) throws(LocustError) -> Ending? {
-        switch effect {
-        case .send(let bytes): try link.send(bytes)
-        case .run(let order): try run(order, &session, &link)
-        case .stop: retireSwarm()
-        case .quit:
-            try finish(&session, &link)
-            return .quit
-        case .reconnect:
-            say("the master asks for a new connection")
-            return .reconnect
-        }
-        return nil
     }
 
     private mutating func run(
@@ -184,9 +166,8 @@ package struct LocustClient {
         _ session: LocustSession,
         _ link: inout LocustLink
     ) throws(LocustError) {
-        let words = error.text(target.names)
-        say(words)
-        try send(session.exception("volley: \(words)"), &link)
+        say("\(error)")
+        try send(session.exception("volley: \(error)"), &link)
     }
 
     private mutating func retireSwarm() {
@@ -248,10 +229,6 @@ package struct LocustClient {
     /// Whether a worker has looked for its master long enough: for a minute since the last connection to one. A server
     /// that sends anything but Locust's messages is not a master.
     static func isTooLong(since last: Double, until now: Double) -> Bool { now - last >= 60 }
-
-    private mutating func pause() -> Ending {
-        signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) ? .interrupted : .reconnect
-    }
 
     private func sayTotals() {
         let remarks = totals.remarks.map { ", \(grouped($0.count)) \($0.title)" }.joined()

@@ -18,7 +18,8 @@ final class LocustSwarm {
     private let startedAt: UInt64
     /// The most users that the machine has been found to have room for.
     private var room: Int
-    private var last = Metrics()
+    /// The total counts, once the swarm has ended.
+    private(set) var total = Metrics()
 
     /// The length of an interval, and so the time between two reports to the master.
     private static let interval: UInt64 = 1_000_000_000
@@ -42,7 +43,7 @@ final class LocustSwarm {
             group = try plan.startLoops()
             (requests, resolver) = try Self.prepare(plan, on: group, &signals)
         } catch {
-            throw .load(error)
+            throw .load(error, target.names)
         }
         let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.noMetrics)
         workerBoard = WorkerBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
@@ -96,7 +97,7 @@ final class LocustSwarm {
             let limits = SystemLimits.read()
             try Preflight(options, limits).prepareDescriptors(limits)
         } catch {
-            throw .load(error)
+            throw .load(error, target.names)
         }
         room = options.connections
     }
@@ -109,39 +110,32 @@ final class LocustSwarm {
 
     var isOver: Bool { workerBoard.finished != nil }
 
-    /// An empty report.
-    private var stats: LocustStats {
-        LocustStats(
+    private func stats(of intervals: [Interval]) -> LocustStats {
+        var stats = LocustStats(
             name: plan.options.request.target,
             method: plan.options.request.method,
             isCoarse: isCoarse,
             names: plan.requestNames.all
         )
+        for interval in intervals { stats.add(interval.metrics, unix: second(interval.end)) }
+        return stats
     }
 
     /// The counts since the last report; nil if no interval has ended.
     func report() -> LocustStats? {
-        var stats = stats
-        for interval in collector.collect() { stats.add(interval.metrics, unix: second(interval.end)) }
-        return stats.isEmpty ? nil : stats
+        let intervals = collector.collect()
+        return intervals.isEmpty ? nil : stats(of: intervals)
     }
 
     /// Ends the threads, and returns the remaining counts. Called when ``isOver``.
     func end() -> LocustStats {
-        var stats = stats
         var results = workerBoard.finished ?? []
-        let measured = RunResult.measured(results)
-        for interval in collector.finish(&results, measured: measured) {
-            stats.add(interval.metrics, unix: second(interval.end))
-        }
+        let stats = stats(of: collector.finish(&results, measured: RunResult.measured(results)))
         group.shutdown()
         resolver.shutdown()
-        last = results.reduce(into: Metrics()) { $0.merge($1.metrics) }
+        total = results.reduce(into: Metrics()) { $0.merge($1.metrics) }
         return stats
     }
-
-    /// The total counts, once the swarm has ended.
-    var total: Metrics { last }
 
     /// The second since 1970 that an interval counts for: the one that contains its end, or a moment just before it.
     private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
@@ -155,26 +149,20 @@ extension LoadOptions {
         var options = self
         if let url = try url(order) {
             let target: TargetURL
-            do throws(LoadTestError) { target = try TargetURL(url) } catch { throw .load(error) }
-            guard !target.isSecure || options.security.target != nil else {
-                throw .notReadyForTLS(url: url)
-            }
+            do throws(LoadTestError) { target = try TargetURL(url) } catch { throw .load(error, names) }
+            guard !target.isSecure || options.security.target != nil else { throw .notReadyForTLS(url: url) }
             let known = options.target?.hostField ?? "localhost"
             options.request = options.request.retargeted(to: target, unlessOtherThan: known)
             options.target = target
             if !target.isSecure { options.security = SecurityOptions() }
         }
-        guard options.target != nil else {
-            throw .noTarget
-        }
+        guard options.target != nil else { throw .noTarget }
         options.isSwarm = true
         (options.duration, options.requests, options.warmup) = (nil, nil, 0)
         let users = max(order.users, order.allUsers ?? 0, 1)
         options.connections = max(users, options.threads)
-        options.profile = try rate(order).map { LoadProfile(rate: $0, duration: RunPlan.swarmDuration) }
-        guard options.profile == nil || options.pipeline == 1 else {
-            throw .pipelinedRate
-        }
+        options.profile = try rate(order).map { LoadProfile(rate: $0, duration: LoadOptions.longest) }
+        guard options.profile == nil || options.pipeline == 1 else { throw .pipelinedRate(names) }
         return options
     }
 
@@ -191,9 +179,7 @@ extension LoadOptions {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
         let whole: Rate
         do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
-        guard let all = order.allUsers, all > 0 else {
-            throw .unknownUsers
-        }
+        guard let all = order.allUsers, all > 0 else { throw .unknownUsers }
         guard order.users > 0 else { return .zero }
         return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))
     }

@@ -26,17 +26,14 @@ struct LeadCommand: ParsableCommand {
         guard !on.isEmpty else { throw UsageError("lead has no parts: add --on COMMAND for each") }
         try load.given.refuse(["--shard", "--start-at", "--schema"], "is not for a lead: leave it out")
         let invocation = try Invocation(load)
-        guard invocation.load.target != nil else {
-            throw UsageError("lead needs a URL: each part would test a server of its own")
-        }
+        try need(invocation.load.target != nil, "lead needs a URL: each part would test a server of its own")
         guard !invocation.reports.contains(where: { $0.format == .requests }) else {
             throw UsageError("--format requests is not for a lead: the parts send counts, and no single requests")
         }
-        guard invocation.load.connections >= on.count else {
-            throw UsageError(
-                "-c \(invocation.load.connections) is less than the \(on.count) parts: each needs a connection"
-            )
-        }
+        try need(
+            invocation.load.connections >= on.count,
+            "-c \(invocation.load.connections) is less than the \(on.count) parts: each needs a connection"
+        )
         return try perform(invocation)
     }
 

@@ -37,15 +37,10 @@ enum Program {
     /// Carries out a command line. The error is the one line that the user sees.
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
-        case .information(let text):
-            try write("\(text)\n")
-            return .good
         case .run(let command):
-            let invocation = try Invocation(command)
-            if let (goal, start) = try command.pace.search() {
-                return try Run(invocation).search(for: goal, from: start)
-            }
-            return try Run(invocation).perform()
+            let run = try Run(try Invocation(command))
+            guard let (goal, start) = try command.pace.search() else { return try run.perform() }
+            return try run.search(for: goal, from: start)
         case .command(let perform): return try perform()
         }
     }
@@ -58,11 +53,17 @@ enum Program {
     }
 
     enum Parsed {
-        /// Help, the version or a schema.
-        case information(String)
         case run(LoadCommand)
         /// A command that the first word names, such as `worker`.
         case command(() throws(UsageError) -> Verdict)
+
+        /// Writes help, the version or a schema.
+        static func information(_ text: String) -> Parsed {
+            .command { () throws(UsageError) in
+                try write("\(text)\n")
+                return .good
+            }
+        }
     }
 
     /// Reads a command line. The first word decides whether it is a command; a URL has a scheme, so it cannot be taken

@@ -25,12 +25,8 @@ struct MergeCommand: ParsableCommand {
 
     func perform() throws(UsageError) -> Verdict {
         let (paths, sinks) = (reports, try ReportSink.parse(format, outputs: output))
-        guard !paths.isEmpty else {
-            throw UsageError("merge has nothing to merge: name JSON reports, or interval logs (.hlog)")
-        }
-        guard Set(paths).count == paths.count else {
-            throw UsageError("merge would count a report twice: name each once")
-        }
+        try need(!paths.isEmpty, "merge has nothing to merge: name JSON reports, or interval logs (.hlog)")
+        try need(Set(paths).count == paths.count, "merge would count a report twice: name each once")
         for sink in sinks where ![.text, .json, .html, .hgrm, .hlog].contains(sink.format) {
             throw UsageError("merge writes text, json, html, hgrm and hlog, not \(sink.format.rawValue)")
         }
@@ -129,11 +125,10 @@ struct CompareCommand: ParsableCommand {
         var thresholds: [Threshold] = []
         for text in failIf {
             let threshold = try Threshold(text, comparing: true)
-            guard threshold.isRelative else {
-                throw UsageError(
-                    "--fail-if \(quoted(text)) is no change: compare's limits are such as p99>+10% or rps<-5%"
-                )
-            }
+            try need(
+                threshold.isRelative,
+                "--fail-if \(quoted(text)) is no change: compare's limits are such as p99>+10% or rps<-5%"
+            )
             thresholds.append(threshold)
         }
         let comparison = try orUsage(

@@ -32,9 +32,7 @@ struct WorkerCommand: ParsableCommand {
 
     func perform() throws(UsageError) -> Verdict {
         try load.checkForWorker()
-        guard ["stop", "run"].contains(orphan) else {
-            throw UsageError("--orphan \(quoted(orphan)) is unknown: use stop or run")
-        }
+        try need(["stop", "run"].contains(orphan), "--orphan \(quoted(orphan)) is unknown: use stop or run")
         var load = load
         // This only allows that many threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
@@ -48,7 +46,7 @@ struct WorkerCommand: ParsableCommand {
             isQuiet: invocation.chatter == .quiet,
             stopsAlone: orphan == "stop"
         )
-        do throws(LocustError) { return try worker.perform() } catch { throw UsageError(error) }
+        do throws(LocustError) { return try worker.perform() } catch { throw UsageError(error.description) }
     }
 }
 

@@ -46,12 +46,11 @@ extension LoadOptions {
     }
 
     private mutating func setRequests(perConnection text: String) throws(UsageError) {
-        guard connectRate == nil else {
-            throw UsageError(
-                "--connect-rate and --requests-per-connection exclude each other: connections are replaced as "
-                    + "soon as they end"
-            )
-        }
+        try need(
+            connectRate == nil,
+            "--connect-rate and --requests-per-connection exclude each other: connections are replaced as "
+                + "soon as they end"
+        )
         let count = try Self.count(text, for: "--requests-per-connection", limit: 1_000_000_000)
         // One request per connection is what --close says.
         guard count > 1 else {
@@ -67,9 +66,7 @@ extension LoadOptions {
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let low = try UInt64(time: ends[0], for: "--connection-age")
         let high = ends.count == 2 ? try UInt64(time: ends[1], for: "--connection-age") : low
-        guard low <= high else {
-            throw UsageError("--connection-age \(quoted(text)) ends before it begins: put the less first")
-        }
+        try need(low <= high, "--connection-age \(quoted(text)) ends before it begins: put the less first")
         return low...high
     }
 
@@ -89,11 +86,10 @@ extension LoadOptions {
     private func part(_ text: String?, _ flag: String) throws(UsageError) -> UInt64? {
         guard let text else { return nil }
         let limit = try UInt64(time: text, for: flag)
-        guard limit < timeout else {
-            throw UsageError(
-                "\(flag) \(quoted(text)) is not below --timeout, which comes first: use less, or a longer --timeout"
-            )
-        }
+        try need(
+            limit < timeout,
+            "\(flag) \(quoted(text)) is not below --timeout, which comes first: use less, or a longer --timeout"
+        )
         return limit
     }
 }

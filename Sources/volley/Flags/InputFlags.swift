@@ -36,11 +36,7 @@ extension LoadOptions {
         if let text = flags.redirects {
             redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
         }
-        checks = try ResponseChecks(
-            statuses: flags.expectStatus,
-            headers: flags.expectHeader,
-            body: flags.expectBody
-        )
+        checks = try ResponseChecks(statuses: flags.expectStatus, headers: flags.expectHeader, body: flags.expectBody)
         guard !flags.input.isEmpty || !flags.raw.isEmpty || scenario != nil else {
             try command.given.refuse(["--order", "--replay"], "is about the requests of --input: add one")
             try checkTemplate(flags)
@@ -80,27 +76,20 @@ extension LoadOptions {
     }
 
     private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
-        guard !flags.template || !slots.isEmpty else {
-            throw UsageError(
-                "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave "
-                    + "it out"
-            )
-        }
+        try need(
+            !flags.template || !slots.isEmpty,
+            "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave "
+                + "it out"
+        )
     }
 
     private mutating func protectInputs() throws(UsageError) {
         for index in inputs.drafts.indices {
             var draft = inputs.drafts[index]
-            draft.url = try orUsage(template: try slots.protect(draft.url))
-            for header in draft.headers.indices {
-                draft.headers[header] = try orUsage(
-                    template: try slots.protect(draft.headers[header])
-                )
-            }
-            if let octets = draft.verbatim {
-                draft.verbatim = try orUsage(template: try slots.protect(octets))
-            }
-            if let body = draft.body { draft.body = try orUsage(template: try slots.protect(body)) }
+            draft.url = try slots.marked(draft.url)
+            for header in draft.headers.indices { draft.headers[header] = try slots.marked(draft.headers[header]) }
+            if let octets = draft.verbatim { draft.verbatim = try slots.marked(octets) }
+            if let body = draft.body { draft.body = try slots.marked(body) }
             inputs.drafts[index] = draft
         }
     }
@@ -112,27 +101,18 @@ extension LoadOptions {
         guard !command.pace.isScheduled, think == nil, command.duration == nil else {
             throw UsageError("--replay has its own times: leave --rate, --stage, --think and -d out")
         }
-        guard command.what.order == nil else {
-            throw UsageError("--replay and --order exclude each other: a replay has its order")
-        }
-        guard !isPoisson else {
-            throw UsageError("--replay and --arrivals poisson exclude each other: a replay has its own times")
-        }
-        guard warmup == 0 else {
-            throw UsageError("--replay and --warmup exclude each other: a replay has no steady rate")
-        }
-        guard command.what.input.count == 1 else {
-            throw UsageError("--replay takes one --input: times of several do not compare")
-        }
+        try need(command.what.order == nil, "--replay and --order exclude each other: a replay has its order")
+        try need(!isPoisson, "--replay and --arrivals poisson exclude each other: a replay has its own times")
+        try need(warmup == 0, "--replay and --warmup exclude each other: a replay has no steady rate")
+        try need(command.what.input.count == 1, "--replay takes one --input: times of several do not compare")
         let offsets = inputs.drafts.compactMap(\.offset)
         guard offsets.count == inputs.drafts.count else {
             throw UsageError("--replay: the input has no times: use a HAR or an access log, or --rate")
         }
-        guard Double(offsets.max() ?? 0) / factor <= Double(LoadOptions.longest) else {
-            throw UsageError(
-                "--replay \(quoted(text)) makes a run of more than 744h: use a greater factor, or a part of the input"
-            )
-        }
+        try need(
+            Double(offsets.max() ?? 0) / factor <= Double(LoadOptions.longest),
+            "--replay \(quoted(text)) makes a run of more than 744h: use a greater factor, or a part of the input"
+        )
         let times = offsets.map { UInt64(Double($0) / factor) }
         profile = LoadProfile(recorded: times)
         duration = profile?.duration

@@ -73,9 +73,7 @@ struct Invocation: Sendable {
     private static func interval(_ text: String) throws(UsageError) -> UInt64 {
         let length = try UInt64(time: text, for: "--interval")
         // In shorter intervals, the ticks that end them would be late by as much as they measure.
-        guard length >= 100_000_000 else {
-            throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")
-        }
+        try need(length >= 100_000_000, "--interval \(quoted(text)) is too short: use 100ms or more")
         return length
     }
 

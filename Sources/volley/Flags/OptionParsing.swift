@@ -91,11 +91,10 @@ extension LoadOptions {
         }
         guard let text = command.threads else { return (connections, min(2, connections)) }
         let threads = try count(text, for: "-t", limit: threadLimit)
-        guard connections >= threads else {
-            throw UsageError(
-                "-c \(connections) is less than -t \(threads): each thread needs a connection, use -t \(connections)"
-            )
-        }
+        try need(
+            connections >= threads,
+            "-c \(connections) is less than -t \(threads): each thread needs a connection, use -t \(connections)"
+        )
         return (connections, threads)
     }
 
@@ -118,9 +117,7 @@ extension LoadOptions {
         let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         let rate = try UInt64(count: number, for: "--connect-rate")
         // The time between two connects is a whole number of nanoseconds.
-        guard rate <= 1_000_000_000 else {
-            throw UsageError("--connect-rate \(quoted(text)) is too high: at most 1G/s")
-        }
+        try need(rate <= 1_000_000_000, "--connect-rate \(quoted(text)) is too high: at most 1G/s")
         return rate
     }
 
@@ -139,12 +136,8 @@ extension LoadOptions {
 
     private static func family(_ command: LoadCommand) throws(UsageError) -> IPAddress.Family? {
         guard command.ipv4 || command.ipv6 else { return nil }
-        guard command.ipv4 != command.ipv6 else {
-            throw UsageError("--ipv4 and --ipv6 exclude each other: leave both out for either family")
-        }
-        guard command.unixSocket == nil else {
-            throw UsageError("--unix-socket has no address: leave --ipv4 and --ipv6 out")
-        }
+        try need(command.ipv4 != command.ipv6, "--ipv4 and --ipv6 exclude each other: leave both out for either family")
+        try need(command.unixSocket == nil, "--unix-socket has no address: leave --ipv4 and --ipv6 out")
         return command.ipv4 ? .v4 : .v6
     }
 
@@ -163,11 +156,10 @@ extension LoadOptions {
 
     private func checkCombinations(method: String) throws(UsageError) {
         if target == nil {
-            guard unixSocket == nil else {
-                throw UsageError(
-                    "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
-                )
-            }
+            try need(
+                unixSocket == nil,
+                "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
+            )
             guard connectTo.isEmpty else {
                 throw UsageError("--connect-to needs a URL to lead elsewhere: add one such as http://example.com/")
             }
@@ -175,11 +167,10 @@ extension LoadOptions {
         guard unixSocket == nil || connectTo.isEmpty else {
             throw UsageError("--unix-socket and --connect-to exclude each other: use one of them")
         }
-        guard unixSocket == nil || proxy == nil else {
-            throw UsageError(
-                "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
-            )
-        }
+        try need(
+            unixSocket == nil || proxy == nil,
+            "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
+        )
         guard unixSocket == nil || sources.isEmpty else {
             throw UsageError("--unix-socket has no source address: leave --source-address out")
         }
@@ -282,10 +273,8 @@ extension LoadOptions {
             }
             return nil
         }
-        guard !command.ownServer else {
-            throw UsageError("--self and a URL exclude each other: --self tests volley's own server")
-        }
-        let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
+        try need(!command.ownServer, "--self and a URL exclude each other: --self tests volley's own server")
+        let text = command.what.template ? try slots.marked(url) : url
         // The opening handshake of a WebSocket is an HTTP request.
         let scheme = WebSocketFlags.scheme(of: text)
         let asked = scheme.map { $0 + text.drop { $0 != ":" } } ?? text
@@ -302,9 +291,7 @@ extension LoadOptions {
         _ slots: inout TemplateSlots
     ) throws(UsageError) -> RequestDescription {
         let given = ["--body", "--body-file", "--form", "--data", "--json"].filter(command.given.contains)
-        guard given.count <= 1 else {
-            throw UsageError("\(given[0]) and \(given[1]) exclude each other: a request has one content")
-        }
+        try need(given.count <= 1, "\(given[0]) and \(given[1]) exclude each other: a request has one content")
         let written = try WrittenFields(command.header)
         var headers = try ownFields(command, written)
         var body: [UInt8]? =
@@ -314,9 +301,7 @@ extension LoadOptions {
         if !command.what.form.isEmpty {
             let form = try FormPart.body(command.what.form)
             body = form.bytes
-            guard !written.have("Content-Type") else {
-                throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
-            }
+            try need(!written.have("Content-Type"), "-H sets Content-Type, and --form has one of its own: leave it out")
             headers.append("Content-Type: \(form.type)")
         }
         if let content = try command.content.content() {
@@ -324,21 +309,15 @@ extension LoadOptions {
             headers += written.absent(content.fields)
         }
         if command.what.template {
-            for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
-            if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
+            for index in headers.indices { headers[index] = try slots.marked(headers[index]) }
+            if let plain = body { body = try slots.marked(plain) }
         }
         let isWebSocket = command.webSocket.isAsked
-        let path =
-            target?.target
-            ?? RunPlan.embeddedTarget(command.method, hasBody: body != nil, isWebSocket: isWebSocket)
+        let own = RunPlan.embeddedTarget(command.method, hasBody: body != nil, isWebSocket: isWebSocket)
+        let (path, host) = (target?.target ?? own, target?.hostField ?? "localhost")
+        let method = command.method
         return try orUsage(
-            try RequestDescription(
-                method: command.method,
-                target: path,
-                hostField: target?.hostField ?? "localhost",
-                headers: headers,
-                body: body
-            )
+            try RequestDescription(method: method, target: path, hostField: host, headers: headers, body: body)
         )
     }
 
@@ -353,9 +332,7 @@ extension LoadOptions {
         }
         let cookies = command.content.cookies
         guard !cookies.isEmpty, !command.keepsCookies else { return fields }
-        guard !written.have("Cookie") else {
-            throw UsageError("--cookie and -H 'Cookie: …' exclude each other: use one of them")
-        }
+        try need(!written.have("Cookie"), "--cookie and -H 'Cookie: …' exclude each other: use one of them")
         return fields + ["Cookie: " + cookies.joined(separator: "; ")]
     }
 }

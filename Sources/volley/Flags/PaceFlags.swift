@@ -76,11 +76,10 @@ extension LoadOptions {
         guard crowd == nil || requests == nil else {
             throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
         }
-        guard crowd == nil || pipeline == 1 && work == .requests else {
-            throw UsageError(
-                "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
-            )
-        }
+        try need(
+            crowd == nil || pipeline == 1 && work == .requests,
+            "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
+        )
     }
 
     private mutating func setArrivals(_ text: String?, isScheduled: Bool) throws(UsageError) {
@@ -97,11 +96,10 @@ extension LoadOptions {
         drain = isScheduled ? 1_000_000_000 : 0
         if let text = flags.drain { drain = try UInt64(time: text, for: "--drain", allowingZero: true) }
         if let text = flags.spin {
-            guard isScheduled || think != nil else {
-                throw UsageError(
-                    "--spin is for requests that are due at an instant: use it with --rate, --stage or --think"
-                )
-            }
+            try need(
+                isScheduled || think != nil,
+                "--spin is for requests that are due at an instant: use it with --rate, --stage or --think"
+            )
             spin = try UInt64(time: text, for: "--spin", allowingZero: true)
         }
         if let text = flags.maxLag {

@@ -32,9 +32,7 @@ extension SecurityFlags {
         }
         let bytes = try Files.read(cert, for: "--cert", limit: Self.identityLimit)
         let isPEM = Self.isPEM(bytes)
-        guard isPEM || key == nil else {
-            throw UsageError("--cert \(quoted(cert)) is not PEM, so its key is in it: leave --key out")
-        }
+        try need(isPEM || key == nil, "--cert \(quoted(cert)) is not PEM, so its key is in it: leave --key out")
         let keyBytes = try key.map { path throws(UsageError) in
             try Files.read(path, for: "--key", limit: Self.identityLimit)
         }
@@ -47,7 +45,7 @@ extension SecurityFlags {
     }
 
     func complaint(_ error: CertificateError) -> UsageError {
-        let files = ([cert.map { "--cert \(quoted($0))" }, key.map { "--key \(quoted($0))" }]).compactMap(\.self)
+        let files = Self.words(["--cert": cert, "--key": key])
         let remedy =
             switch error {
             case .passwordNeeded: "give it with --pass"
@@ -61,7 +59,12 @@ extension SecurityFlags {
                 .noRevocationList, .malformedRevocationList:
                 "name a certificate and key in PEM, or a PKCS #12 file"
             }
-        return UsageError("\(files.joined(separator: " and ")): \(oneLine("\(error)", limit: 400)): \(remedy)")
+        return UsageError("\(files): \(oneLine("\(error)", limit: 400)): \(remedy)")
+    }
+
+    /// The flags that are given, with their values.
+    fileprivate static func words(_ flags: KeyValuePairs<String, String?>) -> String {
+        flags.compactMap { flag, value in value.map { "\(flag) \(quoted($0))" } }.joined(separator: " and ")
     }
 
     /// A PKCS #12 file is DER and begins with a SEQUENCE. A PEM file may have text before its first dashes.
@@ -119,11 +122,7 @@ extension SecurityOptions {
         } catch .identity(let error) {
             throw flags.complaint(error)
         } catch {
-            let given = [
-                flags.ciphers.map { "--ciphers \(quoted($0))" },
-                flags.tls13Ciphers.map { "--tls13-ciphers \(quoted($0))" },
-            ]
-            let flags = given.compactMap(\.self).joined(separator: " and ")
+            let flags = SecurityFlags.words(["--ciphers": flags.ciphers, "--tls13-ciphers": flags.tls13Ciphers])
             throw UsageError("\(flags.isEmpty ? "" : "\(flags): ")\(error): use names that `openssl ciphers -v` prints")
         }
     }
@@ -133,17 +132,14 @@ extension SecurityOptions {
             throw UsageError("--sni \(quoted(text)) is no host name: use one such as www.example.com")
         }
         // A server name is never an address (RFC 6066 §3).
-        guard !name.isAddress else {
-            throw UsageError("--sni \(quoted(text)) is an address, which is never sent: use a host name")
-        }
+        try need(!name.isAddress, "--sni \(quoted(text)) is an address, which is never sent: use a host name")
         return name.text
     }
 }
 
 extension SecurityFlags {
     fileprivate var rootFlags: String? {
-        let given = [cacert.map { "--cacert \(quoted($0))" }, capath.map { "--capath \(quoted($0))" }]
-        let text = given.compactMap(\.self).joined(separator: " and ")
+        let text = Self.words(["--cacert": cacert, "--capath": capath])
         return text.isEmpty ? nil : text
     }
 
@@ -157,9 +153,7 @@ extension SecurityFlags {
     fileprivate func versions() throws(UsageError) -> (TLSVersion, TLSVersion) {
         let minimum = try tlsMin.map { text throws(UsageError) in try Self.version(text, for: "--tls-min") } ?? .v1_2
         let maximum = try tlsMax.map { text throws(UsageError) in try Self.version(text, for: "--tls-max") } ?? .v1_3
-        guard minimum <= maximum else {
-            throw UsageError("--tls-min is above --tls-max: use the same for one version alone")
-        }
+        try need(minimum <= maximum, "--tls-min is above --tls-max: use the same for one version alone")
         if let ciphers, minimum > .v1_2 {
             throw UsageError(
                 "--ciphers \(quoted(ciphers)) is for TLS 1.2, which --tls-min excludes: use --tls13-ciphers"

@@ -45,7 +45,7 @@ extension LoadOptions {
         ]
         try command.given.refuse(others, "is about requests of HTTP, and a WebSocket carries messages: leave it out")
         var message = try message(flags)
-        if command.what.template { message = try orUsage(template: try slots.protect(message)) }
+        if command.what.template { message = try slots.marked(message) }
         guard flags.binary || String(validating: message, as: UTF8.self) != nil else {
             throw UsageError("--message is not UTF-8, as a text message is: use --binary")
         }
@@ -54,13 +54,9 @@ extension LoadOptions {
 
     private static func message(_ flags: WebSocketFlags) throws(UsageError) -> [UInt8] {
         if let text = flags.messageSize {
-            guard flags.message == nil else {
-                throw UsageError("--message and --message-size exclude each other: use one of them")
-            }
+            try need(flags.message == nil, "--message and --message-size exclude each other: use one of them")
             let size = try UInt64(count: text, for: "--message-size")
-            guard size <= WebSocketFlags.sizeLimit else {
-                throw UsageError("--message-size \(quoted(text)) is too large: at most 64M")
-            }
+            try need(size <= WebSocketFlags.sizeLimit, "--message-size \(quoted(text)) is too large: at most 64M")
             return letters(Int(size))
         }
         guard let text = flags.message else { return letters(64) }

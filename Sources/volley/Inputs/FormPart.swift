@@ -110,9 +110,7 @@ struct FormPart {
         while let octet = inner.popFirst() {
             if octet == Self.quote {
                 rest = Self.withoutBlanks(inner)
-                guard rest.isEmpty || rest.first == Self.semicolon else {
-                    throw UsageError("\(owner): something follows a value in quotes")
-                }
+                try need(rest.isEmpty || rest.first == Self.semicolon, "\(owner): something follows a value in quotes")
                 return String(decoding: word, as: UTF8.self)
             }
             if octet == Self.backslash, let next = inner.first, next == Self.quote || next == Self.backslash {

@@ -239,9 +239,7 @@ extension RequestInput {
             guard !line.begins(with: "#"), !line.trimmed.isEmpty else { continue }
             cookies.append(try cookie(line, place))
         }
-        guard !cookies.isEmpty else {
-            throw UsageError("--cookie \(quoted(path)) has no cookie in it: write NAME=VALUE")
-        }
+        try need(!cookies.isEmpty, "--cookie \(quoted(path)) has no cookie in it: write NAME=VALUE")
         return cookies
     }
 

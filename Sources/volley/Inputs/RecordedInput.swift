@@ -184,9 +184,9 @@ extension RequestInput {
         guard halves.count == 2, parts.count == 6, let month = HTTPDate.months.firstIndex(of: String(parts[1])) else {
             return nil
         }
-        let numbers = [parts[0], parts[2], parts[3], parts[4], parts[5]].compactMap { Int64($0) }
+        let numbers = [parts[2], parts[0], parts[3], parts[4], parts[5]].compactMap { Int64($0) }
         guard numbers.count == 5, let zone = zone(halves[1]) else { return nil }
-        return time(numbers[1], Int64(month) + 1, numbers[0], numbers[2], numbers[3], numbers[4], zone)
+        return time([numbers[0], Int64(month) + 1] + numbers[1...], zone)
     }
 
     /// `2026-04-16T12:07:23.596Z`, `…+02:00`.
@@ -209,7 +209,7 @@ extension RequestInput {
             guard let value = Int64(digits) else { return nil }
             fraction = (digits.count..<9).reduce(value) { value, _ in value * 10 }
         }
-        return time(date[0], date[1], date[2], hour, minute, whole, zone).map { $0 + fraction }
+        return time(date + [hour, minute, whole], zone).map { $0 + fraction }
     }
 
     /// The offset in seconds east of Greenwich: `Z`, `+0200`, `+02:00`.
@@ -222,22 +222,14 @@ extension RequestInput {
         return (number / 100 * 3_600 + number % 100 * 60) * (sign == "-" ? -1 : 1)
     }
 
-    private static func time(
-        _ year: Int64,
-        _ month: Int64,
-        _ day: Int64,
-        _ hour: Int64,
-        _ minute: Int64,
-        _ seconds: Int64,
-        _ zone: Int64
-    ) -> Int64? {
-        guard (1970...2200).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
-            (0...59).contains(minute), (0...60).contains(seconds),
-            let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
+    /// - Parameter parts: Year, month, day, hour, minute, second.
+    private static func time(_ parts: [Int64], _ zone: Int64) -> Int64? {
+        let ranges: [ClosedRange<Int64>] = [1970...2200, 1...12, 1...31, 0...23, 0...59, 0...60]
+        guard zip(ranges, parts).allSatisfy({ $0.contains($1) }),
+            let date = CivilDate(year: Int(parts[0]), month: Int(parts[1]), day: Int(parts[2]))
         else { return nil }
-        return (date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * 1_000_000_000
+        return (date.daysSince1970 * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5] - zone) * 1_000_000_000
     }
-
 }
 
 extension RequestInput {

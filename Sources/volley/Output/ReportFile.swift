@@ -73,27 +73,28 @@ struct ReportFile {
 extension Files {
     /// Reads the whole file that a flag names, or standard input.
     static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
-        do throws(FileProblem) { return try read(path, limit: limit) } catch { throw UsageError(error, for: flag) }
+        do throws(FileProblem) {
+            return try read(path, limit: limit)
+        } catch {
+            throw UsageError("\(flag) \(error): \(error.advice)")
+        }
     }
 
     /// Opens a file for a report. Call it before the run, so that a bad path is an error at once. The old content stays
     /// until ``replaceContents(of:with:)``.
     static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw UsageError(
-                "\(flag) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno())): name a writable file"
-            )
-        }
+        try need(
+            descriptor >= 0,
+            "\(flag) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno())): name a writable file"
+        )
         return descriptor
     }
 
     /// Appends a text to a file, which is created if necessary.
     static func append(_ text: String, to path: String, for name: String) throws(UsageError) {
         let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw UsageError("\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
-        }
+        try need(descriptor >= 0, "\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
         defer { close(descriptor) }
         try orUsage(errno: try BlockingOutput.writeAll(text, to: descriptor)) {
             "\(name) \(quoted(path)) cannot be written: \($0)"

@@ -68,15 +68,12 @@ struct ReportSink: Hashable, Sendable {
         }
         // If only files are given, standard output gets the text report.
         if formats.isEmpty, !sinks.contains(where: { $0.path == nil }) { sinks.append(.text) }
-        guard sinks.count(where: { $0.path == nil }) <= 1 else {
-            throw UsageError(
-                "--format goes to standard output more than once: give all but one a file, such as json=out.json"
-            )
-        }
+        try need(
+            sinks.count(where: { $0.path == nil }) <= 1,
+            "--format goes to standard output more than once: give all but one a file, such as json=out.json"
+        )
         let paths = sinks.compactMap(\.path)
-        guard Set(paths).count == paths.count else {
-            throw UsageError("--format writes one file twice: give each report a file of its own")
-        }
+        try need(Set(paths).count == paths.count, "--format writes one file twice: give each report a file of its own")
         return sinks
     }
 

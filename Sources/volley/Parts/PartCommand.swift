@@ -21,9 +21,7 @@ struct PartCommand: ParsableCommand {
         let link = PartLink(input: STDIN_FILENO, output: STDOUT_FILENO)
         let pool = BlockingPool(name: "lead", threads: 1)
         defer { withExtendedLifetime(pool) {} }
-        guard (try? link.begin(on: pool)) != nil else {
-            throw UsageError("no thread can be started for the lead's messages")
-        }
+        try need((try? link.begin(on: pool)) != nil, "no thread can be started for the lead's messages")
         var hasRun = false
         while let message = link.next() {
             guard case .run(let order) = message else {
@@ -39,9 +37,7 @@ struct PartCommand: ParsableCommand {
                 return .unusable
             }
         }
-        guard hasRun else {
-            throw UsageError("volley part is for `volley lead`, which tells it what to do on its standard input")
-        }
+        try need(hasRun, "volley part is for `volley lead`, which tells it what to do on its standard input")
         return .good
     }
 
@@ -74,8 +70,24 @@ struct PartCommand: ParsableCommand {
         let requests = try orUsage(try EngineRequests(plan, embedded: nil))
         link.send(.ready(version: PackageVersion.text, threads: plan.threads))
         guard let start = awaitStart(link) else { return }
-        var relay = PartRelay(link, plan, interval: invocation.interval)
-        _ = try stage.run(plan, requests, &relay, startAt: start)
+        let intervals = IntervalBoard(length: invocation.interval, workers: plan.threads, shape: plan.noMetrics)
+        let board = WorkerBoard(workers: plan.threads, intervals: intervals) { SignalWait.wake() }
+        let tell = { for part in intervals.fetch() { link.send(.interval(part)) } }
+        let span = max(intervals.length / 4, 50_000_000)
+        _ = try stage.run(plan, requests, board, startAt: start, span: span) { _ in
+            let (messages, isClosed) = link.take()
+            tell()
+            return isClosed || messages.contains { if case .stop = $0 { true } else { false } }
+        }
+        tell()
+        let results = board.finished ?? []
+        let begun = results.map(\.start).min() ?? .never
+        for (index, var result) in results.enumerated() {
+            // Times of this machine's clock mean nothing to another machine, so the start is relative.
+            result.start = Instant(nanoseconds: result.start.nanoseconds(since: begun))
+            result.end = Instant(nanoseconds: result.end.nanoseconds(since: begun))
+            link.send(.result(worker: index, result))
+        }
         // The lead notes what the figures say: it has all of them.
         for note in plan.notes { link.send(.note(note)) }
         link.send(.end)
@@ -91,47 +103,5 @@ struct PartCommand: ParsableCommand {
             }
         }
         return nil
-    }
-}
-
-/// Sends counts to the lead as they come.
-struct PartRelay: RunObserver {
-    let intervals: IntervalBoard?
-    let log: RequestLogBoard? = nil
-    let series = IntervalSeries()
-    /// Whether the lead has stopped the run or closed the connection.
-    private(set) var isToEnd = false
-    private let link: PartLink
-
-    init(_ link: PartLink, _ plan: RunPlan, interval: UInt64) {
-        self.link = link
-        intervals = IntervalBoard(length: interval, workers: plan.threads, shape: plan.noMetrics)
-    }
-
-    var span: UInt64 { max((intervals?.length ?? 0) / 4, 50_000_000) }
-
-    mutating func begin(startedAt: UInt64) {}
-
-    mutating func turn(elapsed: UInt64) {
-        let (messages, isClosed) = link.take()
-        let isStopped = messages.contains { if case .stop = $0 { true } else { false } }
-        if isStopped || isClosed { isToEnd = true }
-        tell()
-    }
-
-    private func tell() {
-        for part in intervals?.fetch() ?? [] { link.send(.interval(part)) }
-    }
-
-    mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
-        tell()
-        let begun = results.map(\.start).min() ?? .never
-        for (index, result) in results.enumerated() {
-            var result = result
-            // Times of this machine's clock mean nothing to another machine, so the start is relative.
-            result.start = Instant(nanoseconds: result.start.nanoseconds(since: begun))
-            result.end = Instant(nanoseconds: result.end.nanoseconds(since: begun))
-            link.send(.result(worker: index, result))
-        }
     }
 }

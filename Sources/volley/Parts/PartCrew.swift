@@ -65,22 +65,12 @@ struct PartCrew {
         _ rate: Rate?,
         _ stage: inout RunStage
     ) throws(UsageError) {
+        let duration = rate == nil ? nil : invocation.load.duration
         for part in parts {
             part.renew()
-            part.link.send(
-                .run(
-                    (
-                        arguments, "\(part.number)/\(parts.count)", invocation.interval, rate,
-                        rate == nil ? nil : invocation.load.duration
-                    )
-                )
-            )
+            let shard = "\(part.number)/\(parts.count)"
+            part.link.send(.run((arguments, shard, invocation.interval, rate, duration)))
         }
-        try awaitParts(&stage)
-    }
-
-    /// Waits until each part is ready.
-    private func awaitParts(_ stage: inout RunStage) throws(UsageError) {
         let start = Instant.current()
         var worker = 0
         while let part = parts.first(where: { $0.threads == 0 }) {
@@ -97,9 +87,7 @@ struct PartCrew {
                 }
             }
             guard part.threads == 0 else { continue }
-            guard !isClosed else {
-                throw UsageError("\(part.name) ended before the run: its command is to run `volley part`")
-            }
+            try need(!isClosed, "\(part.name) ended before the run: its command is to run `volley part`")
             guard Instant.current().nanoseconds(since: start) < Int64(Self.patience) * 1_000_000_000 else {
                 throw UsageError("\(part.name) was not ready within \(Self.patience) s")
             }
@@ -150,9 +138,7 @@ struct PartCrew {
         while true {
             let (messages, isClosed) = part.link.take()
             if case .time(let time)? = messages.first { return time }
-            guard messages.isEmpty, !isClosed else {
-                throw UsageError("\(part.name) ended before the run, or sent an unexpected message")
-            }
+            try need(messages.isEmpty, !isClosed, "\(part.name) ended before the run, or sent an unexpected message")
             if stage.wait(nanoseconds: 1_000_000_000) {
                 throw UsageError("interrupted while the clocks were compared: nothing was started")
             }
@@ -174,7 +160,7 @@ struct PartCrew {
             part.link.send(.start(at: UInt64(clamping: Int64(start) + skew / 1_000_000)))
         }
         let begun = Instant.current().advanced(byNanoseconds: Int64(start * 1_000_000 - now))
-        let board = WorkerBoard(workers: plan.threads, intervals: watch.intervals) {}
+        let board = watch.board()
         var lost: [String] = []
         var interrupted = false
         var isEnding = false
@@ -194,11 +180,8 @@ struct PartCrew {
             if stage.wait(nanoseconds: watch.span) { interrupted = true }
             watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
         }
-        var results = board.finished ?? []
-        watch.finish(&results, measured: RunResult.measured(results))
-        var result = RunResult(plan: plan, startedAt: start, workers: results, interrupted: interrupted)
-        (result.course, result.lost) = (watch.series, lost)
-        (result.watched, result.punctual) = (watch.conditions.values, watch.conditions.punctual)
+        var result = watch.result(board, startedAt: start, interrupted: interrupted)
+        result.lost = lost
         result.notes += notes
         return result
     }

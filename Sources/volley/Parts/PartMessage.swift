@@ -92,28 +92,14 @@ enum PartMessage: Sendable {
         case ("time", .integer(let time)): self = .time(time)
         case ("interval", .integer(let worker)):
             guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
-            self = .interval(
-                IntervalPart(
-                    worker: Int(clamping: worker),
-                    isWarmUp: tree["warm_up"]?.bool ?? false,
-                    first: number("first"),
-                    next: number("next"),
-                    end: number("end"),
-                    metrics: metrics
-                )
-            )
+            let isWarmUp = tree["warm_up"]?.bool ?? false
+            let (first, next, end) = (number("first"), number("next"), number("end"))
+            self = .interval((Int(clamping: worker), isWarmUp, first, next, end, nil, 0, metrics))
         case ("result", .integer(let worker)):
             guard let metrics = tree["metrics"].flatMap({ Metrics.decode($0) }) else { return nil }
-            self = .result(
-                worker: Int(clamping: worker),
-                (
-                    metrics: metrics,
-                    connections: Int(clamping: number("connections")),
-                    start: Instant(nanoseconds: Int64(clamping: number("start"))),
-                    end: Instant(nanoseconds: Int64(clamping: number("end"))),
-                    core: (used: number("used"), queued: number("queued"))
-                )
-            )
+            let span = ["start", "end"].map { Instant(nanoseconds: Int64(clamping: number($0))) }
+            let (connections, core) = (Int(clamping: number("connections")), (number("used"), number("queued")))
+            self = .result(worker: Int(clamping: worker), (metrics, connections, span[0], span[1], core))
         case ("note", .string(let text)): self = .note(text)
         case ("end", _): self = .end
         default: return nil

@@ -40,29 +40,22 @@ struct LiveView {
         elapsed: UInt64,
         of plan: RunPlan
     ) {
-        guard hasPlots else { return drawLine(total, series, elapsed: elapsed, of: plan) }
-        let names = Array(zip(plan.requestNames.all, total.names))
-        let facts = { Self.facts(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
-        draw(series, facts: facts, names, next(total, series, elapsed: elapsed, of: plan))
-    }
-
-    /// - Parameters:
-    ///   - facts: lines about the run so far.
-    ///   - names: the counts of each name so far. As many names as fit get a line.
-    ///   - line: the progress line at the bottom.
-    private mutating func draw(
-        _ series: IntervalSeries,
-        facts: (_ columns: Int) -> [String],
-        _ names: [(String, NamedMetrics)],
-        _ line: String
-    ) {
+        guard isShown else { return }
+        let line = next(total, series, elapsed: elapsed, of: plan)
+        guard hasPlots else {
+            // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
+            try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
+            isDrawn = true
+            return
+        }
         let (columns, rows) = Self.size(of: descriptor)
-        let facts = facts(columns)
+        let facts = Self.facts(total, counted: counted, elapsed: elapsed, of: plan, columns: columns)
         let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns) : []
+        // As many names as fit get a line.
         let room = plots.isEmpty ? 0 : max(0, rows - plots.count - facts.count - 2)
+        let names = zip(plan.requestNames.all, total.names).prefix(room)
         let lines =
-            plots + (rows > facts.count + 2 ? facts : [])
-            + names.prefix(room).map { Self.line($0, $1, columns: columns) } + [line]
+            plots + (rows > facts.count + 2 ? facts : []) + names.map { Self.line($0, $1, columns: columns) } + [line]
         // Without automatic wrap, a narrow terminal cuts lines off and does not scroll.
         var text = "\u{1B}[?7l" + home
         for (index, line) in lines.enumerated() { text += line + "\u{1B}[K" + (index + 1 < lines.count ? "\r\n" : "") }
@@ -190,45 +183,27 @@ extension LiveView {
     }
 
     private static func percentiles(_ total: Metrics, of plan: RunPlan) -> String? {
-        guard let summary = total.headline(plan.options.work).summary(percentiles: [50, 90, 99, 99.9]) else {
-            return nil
-        }
-        let parts = summary.percentiles.map {
-            "p\(LatencyHistogram.name(ofPercentile: $0.percentile)) \(timeText($0.value))"
-        }
-        return (parts + ["max \(timeText(summary.maximum))"]).joined(separator: " · ")
+        total.headline(plan.options.work).summary(percentiles: [50, 90, 99, 99.9])?.parts.joined(separator: " · ")
     }
 }
 
 /// The line that is redrawn during a run.
 extension LiveView {
-    /// Redraws the line in place. `elapsed` is the time since the start of the run, in nanoseconds.
-    mutating func drawLine(_ total: Metrics, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) {
-        guard isShown else { return }
-        let line = next(total, series, elapsed: elapsed, of: plan)
-        // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
-        try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
-        isDrawn = true
-    }
-
     /// The text of the line. Its rate is that of the last complete interval, as in the plots. A warm-up has no
     /// intervals, so its rate is the one since its counts last grew.
     mutating func next(_ total: Metrics, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) -> String {
+        let completed = total.done(plan.options.work)
         if elapsed >= plan.options.warmup {
             rate = series.points.last?.perSecond ?? rate
         } else {
-            follow(total.done(plan.options.work), at: elapsed)
+            // Another run may have begun.
+            if elapsed < grown.time || completed < grown.completed { grown = (0, 0) }
+            if completed > grown.completed, elapsed > grown.time {
+                rate = Double(completed - grown.completed) * 1e9 / Double(elapsed - grown.time)
+                grown = (elapsed, completed)
+            }
         }
-        let columns = Self.size(of: descriptor).columns
-        return Self.text(total, elapsed: elapsed, rate: rate, plan, columns: columns)
-    }
-
-    private mutating func follow(_ completed: UInt64, at elapsed: UInt64) {
-        // Another run has begun.
-        if elapsed < grown.time || completed < grown.completed { grown = (0, 0) }
-        guard completed > grown.completed, elapsed > grown.time else { return }
-        rate = Double(completed - grown.completed) * 1e9 / Double(elapsed - grown.time)
-        grown = (elapsed, completed)
+        return Self.text(total, elapsed: elapsed, rate: rate, plan, columns: Self.size(of: descriptor).columns)
     }
 
     /// - Parameter columns: the width. The most important details that fit are shown.

@@ -17,10 +17,6 @@ struct Run {
         let files = try ReportFile.open(invocation.reports)
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
-        return try perform(on: &stage, files)
-    }
-
-    private func perform(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Verdict {
         for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
         let measured = try measure(on: &stage, files)
         stage.finishRuns()
@@ -45,16 +41,24 @@ struct Run {
         var watch = RunWatch(invocation, plan, files: files, live: stage.live)
         let startAt = invocation.startAt
         var measured = try watch.measure(invocation, on: &stage) { isFirst, watch, stage throws(UsageError) in
-            try stage.run(plan, requests, &watch, startAt: isFirst ? startAt : nil)
+            let board = watch.board { SignalWait.wake() }
+            let (start, interrupted) = try stage.run(
+                plan,
+                requests,
+                board,
+                startAt: isFirst ? startAt : nil,
+                span: watch.span,
+                begin: { watch.begin(startedAt: $0) }
+            ) { elapsed in
+                watch.turn(elapsed: elapsed)
+                return watch.isToEnd
+            }
+            return watch.result(board, startedAt: start, interrupted: interrupted)
         }
         let isLocal = invocation.load.targetsThisMachine
-        let now = SystemLimits.listenOverflows()
-        if let note = SystemLimits.overflowNote(since: overflows, now: now, isLocal: isLocal) {
-            measured.result.notes.append(note)
-        }
-        if let server {
-            measured.result.notes.append("the embedded server counted \(server.requestCount) requests in all")
-        }
+        let note = SystemLimits.overflowNote(since: overflows, now: SystemLimits.listenOverflows(), isLocal: isLocal)
+        let count = server.map { "the embedded server counted \($0.requestCount) requests in all" }
+        measured.result.notes += [note, count].compactMap(\.self)
         return measured
     }
 }
@@ -178,10 +182,10 @@ extension Run {
         return try Self.report(measured, to: files)
     }
 
-    /// Judges a trial. A trial that keeps the goal is good even if volley was late: the latency includes the lateness.
-    static func judge(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
-        if goal.holds(result.metrics) { return .good }
-        return result.misses(goal) ? .bad : .unclear
+    /// Judges a trial for ``RateSearch/record(_:)``. A trial that keeps the goal is good even if volley was late: the
+    /// latency includes the lateness.
+    static func judge(_ result: RunResult, _ goal: SearchGoal) -> Bool? {
+        goal.holds(result.metrics) ? true : result.misses(goal) ? false : nil
     }
 
     private static func words(_ search: RateSearch) -> String {
@@ -195,14 +199,14 @@ extension Run {
         _ rate: Rate,
         _ result: RunResult,
         _ goal: SearchGoal,
-        _ trial: RateSearch.Trial
+        _ isGood: Bool?
     ) -> String {
         let verdict =
-            switch trial {
-            case .good where goal.isUnclear(result.metrics): "good, of too few requests to know"
-            case .good: result.generatorLimits.isEmpty ? "good" : "good, though volley was late"
-            case .bad: "not good"
-            case .unclear: "not good, and volley was the limit"
+            switch isGood {
+            case true? where goal.isUnclear(result.metrics): "good, of too few requests to know"
+            case true?: result.generatorLimits.isEmpty ? "good" : "good, though volley was late"
+            case false?: "not good"
+            case nil: "not good, and volley was the limit"
             }
         let p99 = result.metrics[.corrected].summary(percentiles: [99])?[99]
         return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { timeText($0) } ?? "unknown"), "
@@ -225,13 +229,6 @@ struct RateSearch: Sendable {
         case found(Rate)
         /// No rate was good.
         case none
-    }
-
-    /// The result of a trial at one rate.
-    enum Trial: Hashable, Sendable {
-        case good, bad
-        /// The goal was missed, but volley was the limit, so nothing is known of this rate.
-        case unclear
     }
 
     /// The search ends when the first bad rate is at most this factor above the last good one.
@@ -278,15 +275,14 @@ struct RateSearch: Sendable {
     var uncertainty: Double { bad.map { $0 / rate - 1 } ?? .infinity }
 
     /// Records the result of the last trial. An unclear trial is repeated once.
-    mutating func record(_ trial: Trial) {
+    ///
+    /// - Parameter isGood: Nil if the goal was missed, but volley was the limit, so that nothing is known of this rate.
+    mutating func record(_ isGood: Bool?) {
         trials += 1
-        if trial == .unclear, !wasUnclear {
-            wasUnclear = true
-            return
-        }
-        wasUnclear = false
-        let isGood = trial == .good
-        if !isGood { isLimitedAbove = trial == .unclear }
+        wasUnclear = isGood == nil && !wasUnclear
+        if wasUnclear { return }
+        if isGood != true { isLimitedAbove = isGood == nil }
+        let isGood = isGood == true
         guard let (goods, drop) = confirming else { return bracket(isGood) }
         if isGood {
             confirming = (goods + 1, drop)
@@ -307,8 +303,7 @@ struct RateSearch: Sendable {
             rate = good
         case (let good?, let bad?): rate = (good * bad).squareRoot()
         case (let good?, nil): rate = good * 2
-        case (nil, let bad?): rate = bad / 2
-        case (nil, nil): break
+        case (nil, _): rate /= 2
         }
     }
 }

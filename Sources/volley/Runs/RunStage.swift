@@ -48,30 +48,47 @@ struct RunStage {
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 
-    /// Makes one run with threads of its own, observed by `watch`.
+    /// Makes one run with threads of its own, whose results are then on the board.
     ///
-    /// - Parameter startAt: The time of `--start-at`, in milliseconds since 1970.
+    /// - Parameters:
+    ///   - startAt: The time of `--start-at`, in milliseconds since 1970.
+    ///   - span: How long this thread may sleep, in nanoseconds.
+    ///   - begin: Called with the start in milliseconds since 1970.
+    ///   - turn: Called about once per `span` with the time since the start, in nanoseconds. Returns true to end the run.
     mutating func run(
         _ plan: RunPlan,
         _ requests: EngineRequests,
-        _ watch: inout some RunObserver,
-        startAt: UInt64? = nil
-    ) throws(UsageError) -> RunResult {
+        _ board: WorkerBoard,
+        startAt: UInt64?,
+        span: UInt64,
+        begin: (UInt64) -> Void = { _ in },
+        turn: (_ elapsed: UInt64) -> Bool
+    ) throws(UsageError) -> (startedAt: UInt64, interrupted: Bool) {
         let group = try orUsage(try plan.startLoops())
         defer { group.shutdown() }
-        let resolver = try orUsage(
-            try NameLookup.resolver(for: plan, on: group.nextLoop(), &signals)
-        )
+        let resolver = try orUsage(try NameLookup.resolver(for: plan, on: group.nextLoop(), &signals))
         defer { resolver.shutdown() }
-        let workerBoard = WorkerBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) {
-            SignalWait.wake()
+        let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: board)
+        let workers = RemoteWorker.makeAll(job, on: group)
+        var interrupted = wait(for: startAt)
+        let startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000)
+        let begun = Instant.current()
+        // After an interruption before the start, the report is empty and has no first requests.
+        for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
+        begin(startedAt)
+        while board.finished == nil {
+            let isOver: Bool
+            if signals.wait(nanoseconds: span) {
+                (interrupted, isOver) = (true, true)
+            } else {
+                isOver = turn(UInt64(clamping: Instant.current().nanoseconds(since: begun)))
+            }
+            if isOver { for worker in workers { worker.stop() } }
         }
-        return load(
-            WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard),
-            group,
-            &watch,
-            startAt
-        )
+        // The threads end before the workers are released: some of the workers' timers may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
+        return (startedAt, interrupted)
     }
 
     /// Waits until the time of `--start-at`; true if the user has interrupted.
@@ -90,66 +107,6 @@ struct RunStage {
             if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) { return true }
         }
     }
-
-    /// Starts the workers at once, observes them, and waits for the last one.
-    private mutating func load(
-        _ job: WorkerSetup,
-        _ group: EventLoopGroup,
-        _ watch: inout some RunObserver,
-        _ startAt: UInt64?
-    ) -> RunResult {
-        let workers = RemoteWorker.makeAll(job, on: group)
-        var interrupted = wait(for: startAt)
-        let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
-        let begun = Instant.current()
-        // After an interruption before the start, the report is empty and has no first requests.
-        for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
-        watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
-        while job.workerBoard.finished == nil {
-            if signals.wait(nanoseconds: watch.span) {
-                interrupted = true
-                for worker in workers { worker.stop() }
-            } else {
-                watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
-                if watch.isToEnd { for worker in workers { worker.stop() } }
-            }
-        }
-        // The threads end before the workers are released: some of the workers' timers may still be due.
-        group.shutdown()
-        withExtendedLifetime(workers) {}
-        var results = job.workerBoard.finished ?? []
-        watch.finish(&results, measured: RunResult.measured(results))
-        var result = RunResult(
-            plan: job.plan,
-            startedAt: UInt64(clamping: startedAt / 1_000_000),
-            workers: results,
-            interrupted: interrupted
-        )
-        result.course = watch.series
-        return result
-    }
-}
-
-/// Observes a run while it goes on. It is used on the main thread.
-protocol RunObserver {
-    /// Where workers put their counts; nil where they are only needed at the end.
-    var intervals: IntervalBoard? { get }
-    /// Where single requests are logged; nil for no log.
-    var log: RequestLogBoard? { get }
-    /// How long the main thread may sleep, in nanoseconds.
-    var span: UInt64 { get }
-    /// Whether the run must end.
-    var isToEnd: Bool { get }
-    /// The course of the run so far.
-    var series: IntervalSeries { get }
-
-    /// - Parameter startedAt: the start in milliseconds since 1970.
-    mutating func begin(startedAt: UInt64)
-    /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
-    mutating func turn(elapsed: UInt64)
-    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
-    /// before to the results.
-    mutating func finish(_ results: inout [WorkerResult], measured: UInt64)
 }
 
 /// What publishes the counts of a current run: a page for Prometheus, and an OpenTelemetry collector.

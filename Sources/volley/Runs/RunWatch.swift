@@ -5,11 +5,11 @@ import UncurlReactor
 
 /// Everything that observes a run: the reports that are written during the run, and the display. It is used on the main
 /// thread, in bounded memory whatever the length of the run.
-struct RunWatch: RunObserver {
+struct RunWatch {
     private let plan: RunPlan
     private let streams: [ReportFile]
     private(set) var intervals: IntervalBoard?
-    let log: RequestLogBoard?
+    private let log: RequestLogBoard?
     private var collector: IntervalCollector?
     /// How many workers had ended their warm-up when the counts were last published.
     private var measuring = 0
@@ -20,38 +20,36 @@ struct RunWatch: RunObserver {
     private var display: LiveView
     private let live: LiveMetrics
     private var text: RequestLogText
-    /// The state of the run's conditions.
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
     /// The error of the first report that could not be written. The run reports the error at its end.
     private(set) var trouble: UsageError?
-    /// Whether the program that read that report has ended.
     private var isUnread = false
 
     /// - Parameter isLead: whether the counts come from other processes, which hand them over by intervals.
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics, isLead: Bool = false) {
         (self.plan, self.live) = (plan, live)
         streams = files.filter(\.format.isStream)
-        display = LiveView(
-            isWanted: invocation.chatter == .progress || invocation.chatter == .live,
-            plots: invocation.chatter == .live
-        )
+        let hasPlots = invocation.chatter == .live
+        display = LiveView(isWanted: hasPlots || invocation.chatter == .progress, plots: hasPlots)
         text = RequestLogText(plan.requestNames.all)
         conditions = ThresholdWatch(plan.options.thresholds, of: plan.options.work, names: plan.requestNames.all)
         abortsOnFail = invocation.abortsOnFail
         let showsCourse = files.contains { $0.format.showsCourse }
         let isWatched = display.isShown || live.page != nil || live.collector != nil || showsCourse || isLead
-        intervals =
-            !isWatched && !conditions.hasWindows && !abortsOnFail
-            ? nil
-            : IntervalBoard(
-                // A condition that holds must be noticed within a second.
-                length: abortsOnFail && !showsCourse ? min(invocation.interval, 250_000_000) : invocation.interval,
-                workers: plan.threads,
-                shape: plan.noMetrics
-            )
+        if isWatched || conditions.hasWindows || abortsOnFail {
+            // A condition that holds must be noticed within a second.
+            let most: UInt64 = abortsOnFail && !showsCourse ? 250_000_000 : .max
+            let length = min(invocation.interval, most)
+            intervals = IntervalBoard(length: length, workers: plan.threads, shape: plan.noMetrics)
+        }
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.options.work) }
+    }
+
+    /// A board for the workers' counts of the next run.
+    func board(_ allDone: @escaping @Sendable () -> Void = {}) -> WorkerBoard {
+        WorkerBoard(workers: plan.threads, intervals: intervals, log: log, allDone: allDone)
     }
 
     /// How long the main thread may sleep, in nanoseconds.
@@ -72,8 +70,7 @@ struct RunWatch: RunObserver {
                 switch stream.format {
                 case .csv: Interval.csvHead
                 case .requests: RequestLogText.head
-                case .hlog: HistogramLog.head(startedAt: startedAt)
-                case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
+                default: HistogramLog.head(startedAt: startedAt)
                 }
             attempt(stream) { () throws(Errno) in try stream.replace(with: head) }
         }
@@ -106,8 +103,7 @@ struct RunWatch: RunObserver {
         conditions.renew()
         guard let old = intervals else { return }
         let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.noMetrics)
-        intervals = board
-        collector = IntervalCollector(board, workers: plan.threads, work: plan.options.work)
+        (intervals, collector) = (board, IntervalCollector(board, workers: plan.threads, work: plan.options.work))
     }
 
     /// Called about once per ``span``. `elapsed` is the time since the start of the run, in nanoseconds.
@@ -132,8 +128,16 @@ struct RunWatch: RunObserver {
         }
     }
 
-    /// Called after the workers' last messages and before the first report. It adds the counts that were handed over
-    /// before to the results.
+    /// Makes the result of a run from the workers' last messages.
+    mutating func result(_ board: WorkerBoard, startedAt: UInt64, interrupted: Bool) -> RunResult {
+        var results = board.finished ?? []
+        finish(&results, measured: RunResult.measured(results))
+        var result = RunResult(plan: plan, startedAt: startedAt, workers: results, interrupted: interrupted)
+        result.course = series
+        return result
+    }
+
+    /// Adds the counts that were handed over before to the results.
     mutating func finish(_ results: inout [WorkerResult], measured: UInt64) {
         writeLog()
         if var collector {
@@ -148,17 +152,14 @@ struct RunWatch: RunObserver {
 
     /// Notes about the observations, for the report.
     var notes: [String] {
-        var notes: [String] = []
-        if abortsOnFail, let (threshold, time) = conditions.breach {
-            notes.append(
-                "the run was ended after \(timeText(offset &+ time)), when \(threshold.text) held (--abort-on-fail)"
-            )
-        }
-        if isUnread { notes.append("the run was ended, because what read a report of it had ended") }
-        if let lost = log?.lost, lost > 0 {
-            notes.append("the log of requests lacks \(lost) lines: its file is too slow")
-        }
-        return notes + [live.collector?.note].compactMap(\.self)
+        let lost = log?.lost ?? 0
+        return [
+            abortsOnFail
+                ? conditions.breach.map { threshold, time in
+                    "the run was ended after \(timeText(offset &+ time)), when \(threshold.text) held (--abort-on-fail)"
+                } : nil, isUnread ? "the run was ended, because what read a report of it had ended" : nil,
+            lost > 0 ? "the log of requests lacks \(lost) lines: its file is too slow" : nil, live.collector?.note,
+        ].compactMap(\.self)
     }
 
     /// Notes the end of a warm-up, with which the counts begin anew.
@@ -173,14 +174,9 @@ struct RunWatch: RunObserver {
             interval.start &+= offset
             interval.end &+= offset
             series.add(interval, of: plan.options.work)
-            for stream in streams {
-                let lines =
-                    switch stream.format {
-                    case .csv: interval.csv(of: plan)
-                    case .hlog: HistogramLog.lines(interval, of: plan)
-                    case .requests, .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
-                    }
-                if !lines.isEmpty { attempt(stream) { () throws(Errno) in try stream.append(Array(lines.utf8).span) } }
+            for stream in streams where stream.format != .requests {
+                let lines = stream.format == .csv ? interval.csv(of: plan) : HistogramLog.lines(interval, of: plan)
+                attempt(stream) { () throws(Errno) in try stream.append(Array(lines.utf8).span) }
             }
         }
     }

@@ -212,11 +212,8 @@ extension ScenarioFile {
         var bytes: [UInt8] = []
         for (name, value) in try form.members() {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-            bytes += TemplateValue.Escape.form.apply(to: Array(try protect(name, at: value, in: .form).utf8))
-            bytes.append(UInt8(ascii: "="))
-            bytes += TemplateValue.Escape.form.apply(
-                to: Array(try protect(try value.text(), at: value, in: .form).utf8)
-            )
+            let pair = [try protect(name, at: value, in: .form), try protect(try value.text(), at: value, in: .form)]
+            bytes += pair.map { TemplateValue.Escape.form.apply(to: Array($0.utf8)) }.joined(separator: "=".utf8)
         }
         return (bytes, "application/x-www-form-urlencoded")
     }
@@ -282,12 +279,8 @@ extension ScenarioFile {
         }
         // Later steps may name these values.
         for extraction in extractions { slots.scenarioVariables[extraction.name] = numbers[extraction.name] }
-        return ScenarioStep(
-            checks: checks,
-            expectations: expectations,
-            extractions: extractions,
-            goesOn: try node["continue"]?.bool() ?? false
-        )
+        let goesOn = try node["continue"]?.bool() ?? false
+        return ScenarioStep(checks: checks, expectations: expectations, extractions: extractions, goesOn: goesOn)
     }
 
     /// Returns the text of a check as a template; nil if it has nothing to fill in.
@@ -326,12 +319,8 @@ extension ScenarioFile {
                 throw source.problem("is no pattern: \(error)")
             }
         }
-        return (
-            name,
-            try declare(name, at: node),
-            found,
-            try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) }
-        )
+        let number = try declare(name, at: node)
+        return (name, number, found, try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) })
     }
 
     private static func pointer(_ text: String, at node: ScenarioNode) throws(UsageError) -> JSONPointer {

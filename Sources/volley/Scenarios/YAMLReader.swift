@@ -48,7 +48,7 @@ struct YAMLReader {
     /// - text: The text after them.
     private typealias Line = (number: Int, indent: Int, text: [Unicode.Scalar], whole: [Unicode.Scalar])
 
-    private static let deepest = 64
+    fileprivate static let deepest = 64
 
     private var lines: [Line] = []
     private var position = 0
@@ -64,7 +64,7 @@ struct YAMLReader {
         try reader.skipStart()
         guard reader.peek != nil else { return .null }
         let value = try reader.block(atLeast: 0, depth: 0)
-        if let rest = reader.peek { throw Problem(line: rest.number, kind: reader.kind(ofRest: rest)) }
+        if let rest = reader.peek { throw Problem(line: rest.number, kind: isMarker(rest) ? .documents : .indentation) }
         return value
     }
 
@@ -111,8 +111,6 @@ struct YAMLReader {
             return position < lines.count ? lines[position] : nil
         }
     }
-
-    private func kind(ofRest line: Line) -> Kind { Self.isMarker(line) ? .documents : .indentation }
 
     /// Whether the line is `---` or `...`, which begins another document or ends this one.
     private static func isMarker(_ line: Line) -> Bool {
@@ -294,14 +292,10 @@ struct YAMLCursor {
     private let line: Int
     private var position = 0
 
-    private static let deepest = 64
-
     init(_ text: [Unicode.Scalar], line: Int) { (self.text, self.line) = (text, line) }
 
-    private func problem(_ kind: YAMLReader.Kind) -> YAMLReader.Problem { YAMLReader.Problem(line: line, kind: kind) }
-
-    private func ambiguous(_ word: String) -> YAMLReader.Problem {
-        YAMLReader.Problem(line: line, kind: .ambiguous, text: word)
+    private func problem(_ kind: YAMLReader.Kind, _ text: String? = nil) -> YAMLReader.Problem {
+        YAMLReader.Problem(line: line, kind: kind, text: text)
     }
 
     private var current: Unicode.Scalar? { position < text.count ? text[position] : nil }
@@ -357,21 +351,14 @@ struct YAMLCursor {
 
     // MARK: Values
 
-    mutating func value() throws(YAMLReader.Problem) -> JSONTree {
-        switch current {
-        case "[", "{": return try flow(depth: 0)
-        case "\"", "'": return .string(try quoted())
-        default: return try plain(inFlow: false)
-        }
-    }
-
-    private mutating func flow(depth: Int) throws(YAMLReader.Problem) -> JSONTree {
-        guard depth < Self.deepest else { throw problem(.depth) }
+    /// - Parameter depth: The number of brackets around the value.
+    mutating func value(depth: Int = 0) throws(YAMLReader.Problem) -> JSONTree {
+        guard depth < YAMLReader.deepest else { throw problem(.depth) }
         switch current {
         case "[": return try flowSequence(depth)
         case "{": return try flowMapping(depth)
         case "\"", "'": return .string(try quoted())
-        default: return try plain(inFlow: true)
+        default: return try plain(inFlow: depth > 0)
         }
     }
 
@@ -381,7 +368,7 @@ struct YAMLCursor {
         skipBlanks()
         while current != "]" {
             guard !isAtEnd else { throw problem(.flow) }
-            items.append(try flow(depth: depth + 1))
+            items.append(try value(depth: depth + 1))
             skipBlanks()
             guard !isColon else { throw problem(.nestedMapping) }
             guard try !separated(by: "]") else { break }
@@ -401,7 +388,7 @@ struct YAMLCursor {
             skipBlanks()
             guard names.insert(OctetText(name)).inserted else { throw problem(.duplicate) }
             let isNothing = current == "," || current == "}"
-            members.append((name, isNothing ? .null : try flow(depth: depth + 1)))
+            members.append((name, isNothing ? .null : try value(depth: depth + 1)))
             skipBlanks()
             guard try !separated(by: "}") else { break }
         }
@@ -449,10 +436,8 @@ struct YAMLCursor {
         for index in text.indices {
             let (scalar, next) = (text[index], index + 1 < text.endIndex ? text[index + 1] : nil)
             if inFlow, ",[]{}".unicodeScalars.contains(scalar) { break }
-            if scalar == ":", next == nil || next == " " { return (end - text.startIndex, true) }
-            if inFlow, scalar == ":", next.map({ ",[]{}".unicodeScalars.contains($0) }) == true {
-                return (end - text.startIndex, true)
-            }
+            let endsKey = next == nil || next == " " || inFlow && next.map { ",[]{}".unicodeScalars.contains($0) } == true
+            if scalar == ":", endsKey { return (end - text.startIndex, true) }
             if scalar == "#", index > text.startIndex, text[index - 1] == " " { break }
             if scalar != " " { end = index + 1 }
         }
@@ -463,7 +448,7 @@ struct YAMLCursor {
     private func meaning(of word: String) throws(YAMLReader.Problem) -> JSONTree {
         if word.isASCII, let value = try keyword(word) { return value }
         if Self.isNumber(word), let number = try? JSONReader.read(Array(word.utf8)) { return number }
-        guard !Self.looksLikeNumber(word) else { throw ambiguous(word) }
+        guard !Self.looksLikeNumber(word) else { throw problem(.ambiguous, word) }
         return .string(word)
     }
 
@@ -473,11 +458,11 @@ struct YAMLCursor {
         case "", "~", "null", "Null", "NULL": return .null
         case "true", "True", "TRUE": return .bool(true)
         case "false", "False", "FALSE": return .bool(false)
-        case "<<", "=": throw ambiguous(word)
+        case "<<", "=": throw problem(.ambiguous, word)
         default: break
         }
         switch word.lowercased() {
-        case "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan": throw ambiguous(word)
+        case "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan": throw problem(.ambiguous, word)
         default: return nil
         }
     }

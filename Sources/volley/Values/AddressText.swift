@@ -86,11 +86,10 @@ extension LoadOptions {
             }
             if character == ":" && !inBrackets { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
-        guard parts.count == 4, !inBrackets else {
-            throw UsageError(
-                "--connect-to \(quoted(text)) is not HOST1:PORT1:HOST2:PORT2: use one such as example.com:80:127.0.0.1:8080"
-            )
-        }
+        try need(
+            parts.count == 4, !inBrackets,
+            "--connect-to \(quoted(text)) is not HOST1:PORT1:HOST2:PORT2: use one such as example.com:80:127.0.0.1:8080"
+        )
         return parts
     }
 

@@ -32,11 +32,10 @@ extension UInt64 {
                 )
             }
             // 1h30 and 1m1m are ambiguous.
-            guard scale < last, !unit.isEmpty || last == .max else {
-                throw UsageError(
-                    "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
-                )
-            }
+            try need(
+                scale < last, !unit.isEmpty || last == .max,
+                "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
+            )
             last = scale
             let (total, overflow) = sum.addingReportingOverflow(
                 try Self.exact(number, times: scale, text, flag, "whole nanoseconds")
@@ -152,9 +151,7 @@ extension Shard {
                     : "--shard \(quoted(text)) is no part of a whole: use I/N such as 0/\(count)"
             )
         }
-        guard index < count else {
-            throw UsageError("--shard \(quoted(text)) is beyond the last part: parts count from 0 to \(count - 1)")
-        }
+        try need(index < count, "--shard \(quoted(text)) is beyond the last part: parts count from 0 to \(count - 1)")
         self.init(index: index, count: count)
     }
 }

@@ -19,36 +19,21 @@ struct StagePlan {
         for text in texts {
             for part in text.parts(at: ",") { try take(part, of: text) }
         }
-        guard rates.isEmpty || crowds.isEmpty else {
-            throw UsageError(
-                "--stage: a run has rates or numbers of connections, not both: leave the one or the other out"
-            )
+        try need(
+            rates.isEmpty || crowds.isEmpty,
+            "--stage: a run has rates or numbers of connections, not both: leave the one or the other out"
+        )
+        let duration: UInt64
+        if crowds.isEmpty {
+            let rates = LoadProfile(rates)
+            try need(rates.count > 0, "--stage: no request comes due in all stages: use higher rates")
+            (profile, duration) = (rates, rates.duration)
+        } else {
+            let most = LoadOptions.connectionLimit
+            try need((1...most).contains(crowds.peak), "--stage: at least 1 connection in some stage, and at most \(most)")
+            (crowd, duration) = (crowds, crowds.duration)
         }
-        if crowds.isEmpty { profile = try Self.profile(rates) } else { crowd = try Self.crowd(crowds) }
-    }
-
-    private static func profile(_ stages: [LoadStage<Rate>]) throws(UsageError) -> LoadProfile {
-        let profile = LoadProfile(stages)
-        guard profile.count > 0 else {
-            throw UsageError("--stage: no request comes due in all stages: use higher rates")
-        }
-        try check(profile.duration)
-        return profile
-    }
-
-    private static func crowd(_ stages: [LoadStage<UInt64>]) throws(UsageError) -> CrowdProfile {
-        let crowd = CrowdProfile(stages)
-        guard (1...LoadOptions.connectionLimit).contains(crowd.peak) else {
-            throw UsageError("--stage: at least 1 connection in some stage, and at most \(LoadOptions.connectionLimit)")
-        }
-        try check(crowd.duration)
-        return crowd
-    }
-
-    private static func check(_ duration: UInt64) throws(UsageError) {
-        guard duration <= LoadOptions.longest else {
-            throw UsageError("--stage: all stages together are too long: at most 744h")
-        }
+        try need(duration <= LoadOptions.longest, "--stage: all stages together are too long: at most 744h")
     }
 
     private mutating func take(_ part: Substring, of text: String) throws(UsageError) {
@@ -57,9 +42,7 @@ struct StagePlan {
         case "step"?: break
         default: try add(part, of: text)
         }
-        guard rates.count + crowds.count <= Self.limit else {
-            throw UsageError("--stage: at most \(Self.limit) stages")
-        }
+        try need(rates.count + crowds.count <= Self.limit, "--stage: at most \(Self.limit) stages")
     }
 
     private mutating func makeLinear(in text: String) throws(UsageError) {
@@ -74,12 +57,11 @@ struct StagePlan {
 
     private mutating func add(_ part: Substring, of text: String) throws(UsageError) {
         let halves = part.parts(at: "@", most: 2)
-        guard halves.count == 2 else {
-            throw UsageError(
-                "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
-                    + "30s@100c for connections"
-            )
-        }
+        try need(
+            halves.count == 2,
+            "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
+                + "30s@100c for connections"
+        )
         let duration = try UInt64(time: String(halves[0]), for: "--stage")
         if halves[1].ends(with: "c") || halves[1].ends(with: "C") {
             let number = String(Substring(halves[1].utf8.dropLast()))

@@ -48,9 +48,7 @@ private struct ThresholdReader {
             position = close + 1
         }
         let name = string(scalars[start..<position])
-        guard !name.isEmpty else {
-            throw UsageError("\(flag) names no figure \(place(start)): begin with one such as p99, errors or rps")
-        }
+        try need(!name.isEmpty, "\(flag) names no figure \(place(start)): begin with one such as p99, errors or rps")
         guard let metric = ThresholdMetric(name) else {
             throw UsageError(
                 "\(flag) has an unknown figure \(quoted(name)) \(place(start)): use \(ThresholdMetric.names)"
@@ -75,18 +73,16 @@ private struct ThresholdReader {
     ) throws(UsageError) -> (value: Double, isRelative: Bool, window: UInt64?) {
         skip { $0 == " " }
         let (text, window) = try window(string(scalars[position...]))
-        guard window == nil || !comparing else {
-            throw UsageError(
-                "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
-            )
-        }
+        try need(
+            window == nil || !comparing,
+            "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
+        )
         guard !text.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
         let isRelative = text.begins(with: "+") || text.begins(with: "-")
-        guard isRelative == comparing || !isRelative else {
-            throw UsageError(
-                "\(flag) is a change \(place(position)): only volley compare has something to compare with"
-            )
-        }
+        try need(
+            isRelative == comparing || !isRelative,
+            "\(flag) is a change \(place(position)): only volley compare has something to compare with"
+        )
         guard let value = isRelative ? share(text) : kind.value(text) else {
             let wanted = isRelative ? "a change such as +10%" : kind.example
             throw UsageError("\(flag) has an invalid limit \(place(position)): use \(wanted)")

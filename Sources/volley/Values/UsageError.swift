@@ -22,24 +22,6 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 
     /// Makes an error of the load generator's about a request of a file.
     init(_ error: LoadTestError, at place: InputPlace) { self.init(.at(place.inMessages, error)) }
-
-    init(_ error: FileProblem, for flag: String) { self.init("\(flag) \(error.description): \(error.advice)") }
-
-    init(_ error: TemplateProblem) {
-        switch error {
-        case .file(let problem): self.init(problem, for: "--template")
-        case .mark, .unknown, .empty: self.init("--template: \(error)")
-        }
-    }
-
-    init(_ error: ReportError) {
-        switch error {
-        case .foreign: self.init("\(error): make one with --format json")
-        default: self.init(error.description)
-        }
-    }
-
-    init(_ error: LocustError) { self.init(error.text(.flags)) }
 }
 
 extension SettingNames {
@@ -66,11 +48,7 @@ func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) thr
 }
 
 func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) throws(UsageError) -> Value {
-    do throws(ReportError) { return try value() } catch { throw UsageError(error) }
-}
-
-func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> Value) throws(UsageError) -> Value {
-    do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
+    do throws(ReportError) { return try value() } catch { throw UsageError(error.description) }
 }
 
 func orUsage<Value>(
@@ -80,11 +58,31 @@ func orUsage<Value>(
     do throws(Errno) { return try value() } catch { throw UsageError(words(error)) }
 }
 
+extension TemplateSlots {
+    /// Marks the places in a text of the command line or of an input.
+    mutating func marked(_ text: String) throws(UsageError) -> String {
+        String(decoding: try marked(Array(text.utf8)), as: UTF8.self)
+    }
+
+    mutating func marked(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
+        do throws(TemplateProblem) {
+            return try protect(bytes)
+        } catch {
+            throw UsageError("--template\(error.isOfFile ? "" : ":") \(error)")
+        }
+    }
+}
+
 extension Set<String> {
     /// Throws for the first of these flags that is in this set, the flags that are given.
     func refuse(_ flags: [String], _ words: String) throws(UsageError) {
         if let flag = flags.first(where: contains) { throw UsageError("\(flag) \(words)") }
     }
+}
+
+/// Throws an error with these words unless the condition holds.
+func need(_ condition: Bool, _ words: @autoclosure () -> String) throws(UsageError) {
+    guard condition else { throw UsageError(words()) }
 }
 
 /// An environment variable of the program.
