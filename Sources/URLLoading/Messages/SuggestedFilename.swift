@@ -111,7 +111,7 @@ extension Collection<UInt8> {
                 continue
             }
             // Each digit is read by itself: a number parser would accept a sign.
-            guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value) else {
+            guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
                 return nil
             }
             octets.append(high << 4 | low)

@@ -303,7 +303,7 @@ final class DiskCache: Sendable {
         let digest =
             MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? [UInt8](repeating: 0, count: 8)
         let quick = (0..<8).map { UInt8(truncatingIfNeeded: key.quickDigest >> UInt64(56 - 8 * $0)) }
-        return Hex.text(quick + digest.prefix(8)) + DiskIndex.suffix
+        return hexText(quick + digest.prefix(8)) + DiskIndex.suffix
     }
 
     private static func now(_ clock: clockid_t = CLOCK_REALTIME) -> Int64 {
