@@ -10,11 +10,11 @@ import Testing
             "HTTP/1.1 200 OK\r\n" + String(repeating: "Name: value\r\n", count: 200) + "Content-Length: 0\r\n\r\n"
         )
         func reader() -> MessageReader<StatusLineParser> {
-            MessageReader(.head, emptyLine: StatusLine(), ParserLimits(), [])
+            MessageReader(.head, ParserLimits(), [])
         }
         var parts = reader()
         var fields = HTTPFields()
-        var line = StatusLine()
+        var line = StartLine()
         for index in 0..<input.count {
             let piece = input.span.extracting(index..<(index + 1))
             let consumed = try parts.readHead(piece, &fields, &line, isInside: parts.isInsideHead)

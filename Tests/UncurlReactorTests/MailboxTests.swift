@@ -7,17 +7,17 @@ import Testing
 @Suite("Mailbox", .ownThread)
 struct MailboxTests {
     /// How often the eventfd was written since it was last read.
-    private func wakes(_ mailbox: Mailbox) -> UInt64 {
+    private func wakes(_ mailbox: LoopExecutor) -> UInt64 {
         var count: UInt64 = 0
         return read(mailbox.wakeup.number, &count, 8) == 8 ? count : 0
     }
 
     @Test("a thousand posts before the loop looks wake it once")
     func coalescing() throws {
-        let mailbox = try Mailbox()
+        let mailbox = try LoopExecutor()
         for _ in 0..<1_000 { #expect(mailbox.post(.call {})) }
         #expect(wakes(mailbox) == 1)
-        var messages: [Mailbox.Message] = []
+        var messages: [LoopExecutor.Message] = []
         mailbox.drain(into: &messages)
         #expect(messages.count == 1_000)
         #expect(!mailbox.isSignalled)
@@ -27,7 +27,7 @@ struct MailboxTests {
 
     @Test("the loop's own thread signals itself without a system call")
     func ownThread() throws {
-        let mailbox = try Mailbox()
+        let mailbox = try LoopExecutor()
         mailbox.adopt()
         _ = mailbox.post(.call {})
         #expect(wakes(mailbox) == 0)
@@ -36,7 +36,7 @@ struct MailboxTests {
 
     @Test("a closed mailbox takes nothing")
     func closed() throws {
-        let mailbox = try Mailbox()
+        let mailbox = try LoopExecutor()
         mailbox.close()
         #expect(!mailbox.post(.call {}))
         #expect(wakes(mailbox) == 0)

@@ -75,48 +75,40 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     @inline(__always)
+    private static func match(_ first: UInt64, _ last: UInt64, _ name: StaticString) -> Bool {
+        first == word(of: name, at: 0) && last == word(of: name, at: name.utf8CodeUnitCount &- 8)
+    }
+
+    @inline(__always)
     private static func identifyLong(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> KnownField {
         let fold: UInt64 = 0x2020_2020_2020_2020
-        let name = Words(
-            first: bytes.word(start) | fold,
-            last: bytes.word(start &+ length &- 8) | fold
-        )
+        // The first and the last eight octets, folded to lower case.
+        let (first, last) = (bytes.word(start) | fold, bytes.word(start &+ length &- 8) | fold)
         switch length {
-        case 8 where name.match("location"): return .location
-        case 10 where name.match("connection"): return .connection
-        case 10 where name.match("set-cookie"): return .setCookie
-        case 10 where name.match("keep-alive"): return .keepAlive
-        case 10 where name.match("user-agent"): return .userAgent
-        case 11 where name.match("retry-after"): return .retryAfter
-        case 12 where name.match("content-type"): return .contentType
-        case 13 where name.match("cache-control"): return .cacheControl
-        case 13 where name.match("last-modified"): return .lastModified
-        case 13 where name.match("content-range"): return .contentRange
-        case 13 where name.match("authorization"): return .authorization
-        case 14 where name.match("content-length"): return .contentLength
-        case 15 where name.match("accept-encoding"): return .acceptEncoding
-        case 16 where name.match("content-encoding"): return .contentEncoding
-        case 16 where name.match("www-authenticate"): return .wwwAuthenticate
-        case 16 where name.match("proxy-connection"): return .proxyConnection
-        case 17 where name.match("transfer-encoding"):
+        case 8 where match(first, last, "location"): return .location
+        case 10 where match(first, last, "connection"): return .connection
+        case 10 where match(first, last, "set-cookie"): return .setCookie
+        case 10 where match(first, last, "keep-alive"): return .keepAlive
+        case 10 where match(first, last, "user-agent"): return .userAgent
+        case 11 where match(first, last, "retry-after"): return .retryAfter
+        case 12 where match(first, last, "content-type"): return .contentType
+        case 13 where match(first, last, "cache-control"): return .cacheControl
+        case 13 where match(first, last, "last-modified"): return .lastModified
+        case 13 where match(first, last, "content-range"): return .contentRange
+        case 13 where match(first, last, "authorization"): return .authorization
+        case 14 where match(first, last, "content-length"): return .contentLength
+        case 15 where match(first, last, "accept-encoding"): return .acceptEncoding
+        case 16 where match(first, last, "content-encoding"): return .contentEncoding
+        case 16 where match(first, last, "www-authenticate"): return .wwwAuthenticate
+        case 16 where match(first, last, "proxy-connection"): return .proxyConnection
+        case 17 where match(first, last, "transfer-encoding"):
             return bytes.word(start &+ 4) | fold == letters("sfer-enc") ? .transferEncoding : .other
-        case 18 where name.match("proxy-authenticate"):
+        case 18 where match(first, last, "proxy-authenticate"):
             return bytes.word(start &+ 5) | fold == letters("-authent") ? .proxyAuthenticate : .other
-        case 19 where name.match("proxy-authorization"):
+        case 19 where match(first, last, "proxy-authorization"):
             return bytes.word(start &+ 6) | fold == letters("authoriz") ? .proxyAuthorization : .other
         default: return .other
         }
-    }
-}
-
-/// First and last eight octets of a name, folded to lower case.
-private struct Words {
-    let first: UInt64
-    let last: UInt64
-
-    @inline(__always)
-    func match(_ name: StaticString) -> Bool {
-        first == word(of: name, at: 0) && last == word(of: name, at: name.utf8CodeUnitCount &- 8)
     }
 }
 

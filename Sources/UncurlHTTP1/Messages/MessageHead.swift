@@ -2,7 +2,7 @@
 ///
 /// `RequestHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
 public struct RequestHead: Sendable {
-    var line = RequestLine()
+    var line = StartLine()
     /// The request line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
@@ -31,13 +31,13 @@ public struct RequestHead: Sendable {
     public var target: String { String(decoding: storage.block[targetRange], as: UTF8.self) }
 
     /// Method and target as ranges of `fields.block`.
-    public var methodRange: Range<Int> { line.method }
+    public var methodRange: Range<Int> { line.first }
     /// The target as a range of `fields.block`.
     public var targetRange: Range<Int> { line.target }
 
     /// Whether the method is this one, without making a String.
     public func hasMethod(_ method: StaticString) -> Bool {
-        storage.block.span.isMethod(line.method, method)
+        storage.block.span.isMethod(line.first, method)
     }
 
     /// The header fields.
@@ -55,11 +55,11 @@ public struct RequestHead: Sendable {
     /// Back to the empty scratch, storage kept.
     mutating func clear() {
         storage.removeAll(keepingCapacity: true)
-        line = RequestLine()
+        line = StartLine()
     }
 
     private mutating func setLine(_ method: [UInt8], _ target: [UInt8]) {
-        line.setMethod(storage.used, storage.used &+ method.count)
+        line.setFirst(storage.used, storage.used &+ method.count)
         storage.appendToBlock(method.span, 0..<method.count)
         line.setTarget(storage.used, storage.used &+ target.count)
         storage.appendToBlock(target.span, 0..<target.count)
@@ -74,23 +74,11 @@ extension RequestHead: Equatable {
     }
 }
 
-/// What a request line says; method and target as places in the block their octets lie in.
-struct RequestLine: Sendable {
-    var version = HTTPVersion.http11
-    var methodStart: UInt32 = 0
-    var methodLength: UInt32 = 0
-    var targetStart: UInt32 = 0
-    var targetLength: UInt32 = 0
-
-    var method: Range<Int> { Int(methodStart)..<Int(methodStart) &+ Int(methodLength) }
-    var target: Range<Int> { Int(targetStart)..<Int(targetStart) &+ Int(targetLength) }
-}
-
 /// A status line and its fields.
 ///
 /// `ResponseHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
 public struct ResponseHead: Sendable {
-    var line = StatusLine()
+    var line = StartLine()
     /// The start line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
@@ -122,7 +110,7 @@ public struct ResponseHead: Sendable {
     public var reason: String { String(shown: storage.block.span.extracting(reasonRange)) }
 
     /// The reason phrase as a range of `fields.block`.
-    public var reasonRange: Range<Int> { line.reason }
+    public var reasonRange: Range<Int> { line.first }
 
     /// Whether the head has the field, without the fields' being copied out.
     public func contains(_ known: KnownField) -> Bool { storage.contains(known) }
@@ -141,11 +129,11 @@ public struct ResponseHead: Sendable {
     /// Back to the empty scratch, storage kept.
     mutating func clear() {
         storage.removeAll(keepingCapacity: true)
-        line = StatusLine()
+        line = StartLine()
     }
 
     private mutating func setReason(_ reason: [UInt8]) {
-        line.setReason(storage.used, storage.used &+ reason.count)
+        line.setFirst(storage.used, storage.used &+ reason.count)
         storage.appendToBlock(reason.span, 0..<reason.count)
     }
 }
@@ -157,14 +145,32 @@ extension ResponseHead: Equatable {
     }
 }
 
-/// What a status line says; the reason as a place in the block its octets lie in.
-struct StatusLine: Sendable {
+/// What a request line or a status line says, with its parts as places in the block their octets lie in.
+struct StartLine: Sendable {
     var version = HTTPVersion.http11
+    /// Of a response.
     var code: UInt16 = 200
-    var reasonStart: UInt32 = 0
-    var reasonLength: UInt32 = 0
+    private var firstStart: UInt32 = 0
+    private var firstLength: UInt32 = 0
+    private var targetStart: UInt32 = 0
+    private var targetLength: UInt32 = 0
 
-    var reason: Range<Int> { Int(reasonStart)..<Int(reasonStart) &+ Int(reasonLength) }
+    /// The method of a request, or the reason of a response.
+    var first: Range<Int> { Int(firstStart)..<Int(firstStart) &+ Int(firstLength) }
+    /// Of a request.
+    var target: Range<Int> { Int(targetStart)..<Int(targetStart) &+ Int(targetLength) }
+
+    @inline(__always)
+    mutating func setFirst(_ start: Int, _ end: Int) {
+        firstStart = UInt32(truncatingIfNeeded: start)
+        firstLength = UInt32(truncatingIfNeeded: end &- start)
+    }
+
+    @inline(__always)
+    mutating func setTarget(_ start: Int, _ end: Int) {
+        targetStart = UInt32(truncatingIfNeeded: start)
+        targetLength = UInt32(truncatingIfNeeded: end &- start)
+    }
 }
 
 /// HTTP/1.x. The major version is always 1: the parser refuses others.

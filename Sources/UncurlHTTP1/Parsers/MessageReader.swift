@@ -8,7 +8,7 @@ protocol StartLineParser: Sendable {
     /// Goes on over `bytes`; true once the line and its end were read.
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ line: inout Line,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool
@@ -21,7 +21,7 @@ protocol StartLineParser: Sendable {
 /// ends inside it, what is known changes places with `kept`, this reader's own storage, and the rest is collected and
 /// scanned there, from the octet where the last scan ended. So one scratch head serves many connections, and each
 /// connection owns memory only once a head came to it in parts.
-struct MessageReader<StartLine: StartLineParser>: Sendable {
+struct MessageReader<LineParser: StartLineParser>: Sendable {
     enum State: Sendable {
         /// No message was begun.
         case idle
@@ -38,9 +38,9 @@ struct MessageReader<StartLine: StartLineParser>: Sendable {
 
     var state: State
     var body: BodyDecoder
-    private(set) var startLine = StartLine()
+    private(set) var startLine = LineParser()
     private var fieldLines = FieldLineParser(at: 0)
-    private var keptLine: StartLine.Line
+    private var keptLine = StartLine()
     /// The head so far while one is incomplete. Otherwise free: the body's trailers are collected in it.
     private(set) var kept = HTTPFields()
     /// The error in `.failed`. It is not the case's payload, so that the state is one octet.
@@ -53,9 +53,8 @@ struct MessageReader<StartLine: StartLineParser>: Sendable {
     private(set) var limits: ParserLimits
     let leniency: Leniency
 
-    init(_ state: State, emptyLine: StartLine.Line, _ limits: ParserLimits, _ leniency: Leniency) {
+    init(_ state: State, _ limits: ParserLimits, _ leniency: Leniency) {
         self.state = state
-        keptLine = emptyLine
         body = BodyDecoder(limits)
         self.limits = limits
         self.leniency = leniency
@@ -172,7 +171,7 @@ extension MessageReader {
     mutating func readHead(
         _ input: Span<UInt8>,
         _ fields: inout HTTPFields,
-        _ line: inout StartLine.Line,
+        _ line: inout StartLine,
         isInside: Bool
     ) throws(HTTP1Error) -> Int? {
         let consumed =
@@ -185,12 +184,12 @@ extension MessageReader {
     private mutating func readFromStart(
         _ input: Span<UInt8>,
         _ fields: inout HTTPFields,
-        _ line: inout StartLine.Line
+        _ line: inout StartLine
     ) throws(HTTP1Error) -> Int? {
         let limit = Int(limits.headBytes)
         let window = input.count <= limit ? input : input.extracting(first: limit)
         fields.table.removeAll()
-        var startLine = StartLine()
+        var startLine = LineParser()
         var fieldLines = FieldLineParser(at: 0)
         do throws(HTTP1Error) {
             if try startLine.advance(window, &line, limits, leniency) {
@@ -215,9 +214,9 @@ extension MessageReader {
     /// Keeps the parsed part of a head, with its octets, until the rest comes.
     @inline(never)
     private mutating func keep(
-        _ startLine: StartLine,
+        _ startLine: LineParser,
         _ fieldLines: FieldLineParser,
-        _ line: StartLine.Line,
+        _ line: StartLine,
         _ input: Span<UInt8>,
         _ fields: inout HTTPFields
     ) {
@@ -246,7 +245,7 @@ extension MessageReader {
     private mutating func readRest(
         _ input: Span<UInt8>,
         _ fields: inout HTTPFields,
-        _ line: inout StartLine.Line
+        _ line: inout StartLine
     ) throws(HTTP1Error) -> Int? {
         let limit = Int(limits.headBytes)
         let origin = offset &- UInt64(kept.used)

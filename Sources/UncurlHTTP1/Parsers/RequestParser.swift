@@ -19,7 +19,7 @@ public struct RequestParser: Sendable {
     ///   - limits: what a client may make it hold.
     ///   - leniency: what clients may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        reader = MessageReader(.head, emptyLine: RequestLine(), limits, leniency)
+        reader = MessageReader(.head, limits, leniency)
     }
 
     /// Prepares for the next request. What is left of the last one is dropped.
@@ -161,7 +161,7 @@ struct RequestLineParser: StartLineParser {
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -171,8 +171,7 @@ struct RequestLineParser: StartLineParser {
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout RequestLine, _ limits: ParserLimits) -> Bool
-    {
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StartLine, _ limits: ParserLimits) -> Bool {
         let count = bytes.count
         let methodEnd = bytes.endOfToken(0, count)
         guard methodEnd > 0, methodEnd <= Int(limits.methodBytes), methodEnd < count else { return false }
@@ -185,7 +184,7 @@ struct RequestLineParser: StartLineParser {
         let minor = UInt8(truncatingIfNeeded: version &>> 56)
         guard version &<< 8 == letters("HTTP/1.") &<< 8, ASCII.isDigit(minor) else { return false }
         guard bytes.pair(targetEnd &+ 9) == 0x0A0D else { return false }
-        line.setMethod(0, methodEnd)
+        line.setFirst(0, methodEnd)
         line.setTarget(targetStart, targetEnd)
         line.version = HTTPVersion(digit: minor)
         position = targetEnd &+ 11
@@ -195,7 +194,7 @@ struct RequestLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -218,7 +217,7 @@ struct RequestLineParser: StartLineParser {
                 try checkLimit(Int(limits.methodBytes), .methodBytes)
                 guard position < bytes.count else { return false }
                 guard bytes.byte(position) == ASCII.space, position > start else { throw fault(.invalidMethod) }
-                line.setMethod(start, position)
+                line.setFirst(start, position)
                 start = position &+ 1
                 state = .target
             case .target:
@@ -249,7 +248,7 @@ struct RequestLineParser: StartLineParser {
 
     private mutating func takeVersion(
         _ octet: UInt8,
-        _ line: inout RequestLine,
+        _ line: inout StartLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         let isAllowed: Bool
@@ -289,19 +288,5 @@ struct RequestLineParser: StartLineParser {
 
     private func fault(_ kind: HTTP1Error.Kind) -> HTTP1Error {
         HTTP1Error(kind, offset: UInt64(position))
-    }
-}
-
-extension RequestLine {
-    @inline(__always)
-    mutating func setMethod(_ start: Int, _ end: Int) {
-        methodStart = UInt32(truncatingIfNeeded: start)
-        methodLength = UInt32(truncatingIfNeeded: end &- start)
-    }
-
-    @inline(__always)
-    mutating func setTarget(_ start: Int, _ end: Int) {
-        targetStart = UInt32(truncatingIfNeeded: start)
-        targetLength = UInt32(truncatingIfNeeded: end &- start)
     }
 }

@@ -27,7 +27,7 @@ public struct ResponseParser: Sendable {
     ///   - limits: what a server may make it hold.
     ///   - leniency: what servers may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
-        reader = MessageReader(.idle, emptyLine: StatusLine(), limits, leniency)
+        reader = MessageReader(.idle, limits, leniency)
     }
 
     /// Prepares for the response to a request. What is left of the last response is dropped.
@@ -208,7 +208,7 @@ struct StatusLineParser: StartLineParser {
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ line: inout StatusLine,
+        _ line: inout StartLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -218,7 +218,7 @@ struct StatusLineParser: StartLineParser {
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StartLine) -> Bool {
         let count = bytes.count
         guard count >= 16 else { return false }
         // "HTTP/1.0" to "HTTP/1.9", SP, DIGIT, DIGIT, DIGIT, SP
@@ -246,7 +246,7 @@ struct StatusLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ line: inout StatusLine,
+        _ line: inout StartLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         while position < bytes.count {
@@ -351,7 +351,7 @@ struct StatusLineParser: StartLineParser {
     }
 
     /// At the LF that ends the line.
-    private mutating func finish(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
+    private mutating func finish(_ bytes: Span<UInt8>, _ line: inout StartLine) -> Bool {
         let hundreds = UInt16(bytes.byte(start &+ 9) &- ASCII.zero)
         let tens = UInt16(bytes.byte(start &+ 10) &- ASCII.zero)
         let ones = UInt16(bytes.byte(start &+ 11) &- ASCII.zero)
@@ -376,17 +376,11 @@ struct StatusLineParser: StartLineParser {
     private func letter(_ word: StaticString, _ index: Int) -> UInt8 { unsafe word.utf8Start[index] }
 }
 
-extension StatusLine {
+extension StartLine {
     @inline(__always)
-    mutating func set(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
+    fileprivate mutating func set(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
         version = HTTPVersion(digit: minorDigit)
         self.code = code
-        setReason(reasonStart, reasonEnd)
-    }
-
-    @inline(__always)
-    mutating func setReason(_ start: Int, _ end: Int) {
-        reasonStart = UInt32(truncatingIfNeeded: start)
-        reasonLength = UInt32(truncatingIfNeeded: end &- start)
+        setFirst(reasonStart, reasonEnd)
     }
 }

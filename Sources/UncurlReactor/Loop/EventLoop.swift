@@ -34,14 +34,13 @@ public final class EventLoop: @unchecked Sendable {
 
     /// A clock that tests advance; nil for the machine's (CLOCK_MONOTONIC), which stops while the machine sleeps.
     private let clock: ManualClock?
-    let mailbox: Mailbox
     private var poller: Poller
     private var slots: [Slot] = []
     private var free: [UInt32] = []
     private var timers: TimerWheel
     private var unfinished: [Token] = []
     private var served: [Token] = []
-    private var messages: [Mailbox.Message] = []
+    private var messages: [LoopExecutor.Message] = []
     /// When the ready sockets' slots got the number of the last look: 0 if no message of this batch has asked yet, nil
     /// while no message is being delivered.
     private var lookedAt: Instant?
@@ -75,12 +74,11 @@ public final class EventLoop: @unchecked Sendable {
     /// - Parameter clock: a clock that tests advance; nil for the machine's.
     public init(clock: ManualClock? = nil) throws(Errno) {
         self.clock = clock
-        mailbox = try Mailbox()
+        executor = try LoopExecutor()
         poller = try Poller()
         turnTime = clock?.now ?? .current()
         timers = TimerWheel(now: turnTime)
-        executor = LoopExecutor(mailbox)
-        try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
+        try poller.add(executor.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
     }
 
     #if DEBUG
@@ -93,15 +91,15 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     /// Whether the caller runs on this loop's thread.
-    public var isCurrent: Bool { mailbox.isCurrent }
+    public var isCurrent: Bool { executor.isCurrent }
 
     /// Runs `call` on the loop, after what was posted before. Returns false if the loop has ended: then it will not
     /// run.
     @discardableResult
-    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { mailbox.post(.call(call)) }
+    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { executor.post(.call(call)) }
 
     /// Makes the loop take a turn.
-    public func wake() { mailbox.wake() }
+    public func wake() { executor.wake() }
 
     /// Ends ``run()`` after the current turn; messages already posted are still delivered.
     public func stop() { post { self.stopping = true } }
@@ -237,9 +235,9 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Runs turns until ``stop()``. The caller's thread becomes the loop's.
     public func run() {
-        mailbox.adopt()
+        executor.adopt()
         while !stopping { turn() }
-        mailbox.close()
+        executor.close()
         // The mailbox may hold a message that was added before it closed, and that is not signalled yet.
         deliverMessages()
         runIdleCalls()
@@ -247,7 +245,7 @@ public final class EventLoop: @unchecked Sendable {
         #if DEBUG
         faults = nil
         #endif
-        mailbox.abandon()
+        executor.abandon()
     }
 
     private func turn() {
@@ -263,7 +261,7 @@ public final class EventLoop: @unchecked Sendable {
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
         let time = now
-        if mailbox.isSignalled { deliverMessages() }
+        if executor.isSignalled { deliverMessages() }
         fireTimers(until: time)
         guard !idleCalls.isEmpty else { return }
         idleTurns += 1
@@ -323,7 +321,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Returns the timeout, rounded up to whole milliseconds, so that a turn never ends just before the timer it waits
     /// for.
     private func timeout() -> CInt {
-        guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard unfinished.isEmpty, idleCalls.isEmpty, !executor.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
         let wait = next.nanoseconds(since: currentTime)
         guard wait > 0 else { return 0 }
@@ -354,7 +352,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Delivers messages, at a time read after they were posted, so that no timer of theirs is early. What is posted
     /// meanwhile, also by these, waits for the next turn, so messages cannot hold the loop.
     private func deliverMessages() {
-        mailbox.drain(into: &messages)
+        executor.drain(into: &messages)
         stamp()
         lookedAt = Instant(nanoseconds: 0)
         for message in messages {
@@ -417,14 +415,74 @@ public final class EventLoop: @unchecked Sendable {
 /// ```
 /// Work on it must not block: everything else on the loop waits meanwhile.
 public final class LoopExecutor: TaskExecutor {
-    private let mailbox: Mailbox
+    // It is the loop's mailbox: the messages of other threads, and the eventfd that wakes it.
+    //
+    // A post wakes the loop only if no other has since the loop last looked (with 32 concurrent callers, 0.07–0.18
+    // wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered edge-triggered,
+    // so the loop never reads it: each write is a new edge. It lives as long as this, that is until the last handle
+    // to the loop is released, so no writer meets a closed or reused descriptor.
+    enum Message {
+        case call(@Sendable () -> Void)
+        case job(UnownedJob)
+    }
 
-    init(_ mailbox: Mailbox) { self.mailbox = mailbox }
+    let wakeup: OwnedFD
+    /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
+    private let thread = Atomic<UInt>(0)
+    private let state = Mutex<(messages: [Message], closed: Bool)>(([], false))
+    private let signalled = Atomic(false)
+
+    init() throws(Errno) {
+        wakeup = OwnedFD(taking: try callingOnce { uncurl_event_fd() })
+    }
+
+    /// Adds a message. Returns false if the loop has ended: then the message was not taken.
+    func post(_ message: Message) -> Bool {
+        let taken = take(message)
+        if taken { wake() }
+        return taken
+    }
+
+    /// The first half of ``post(_:)``: the loop does not hear of the message yet.
+    func take(_ message: Message) -> Bool {
+        state.withLock { state in
+            if !state.closed { state.messages.append(message) }
+            return !state.closed
+        }
+    }
+
+    func wake() {
+        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !isCurrent else { return }
+        var one: UInt64 = 1
+        // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
+        _ = unsafe write(wakeup.number, &one, 8)
+    }
+
+    /// Whether the caller runs on the loop's thread. Any thread may ask.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Makes the caller's thread the loop's.
+    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+
+    func abandon() { thread.store(0, ordering: .relaxed) }
+
+    /// Whether anything was posted since the last ``drain(into:)``: then the loop must not sleep now.
+    var isSignalled: Bool { signalled.load(ordering: .acquiring) }
+
+    /// Moves the messages into `messages`, which must be empty: the two arrays are swapped, so that a warm mailbox
+    /// allocates nothing. The flag is cleared first; a post from here on wakes the loop again.
+    func drain(into messages: inout [Message]) {
+        signalled.store(false, ordering: .sequentiallyConsistent)
+        state.withLock { state in swap(&state.messages, &messages) }
+    }
+
+    /// Closes the mailbox: no more messages are taken.
+    func close() { state.withLock { state in state.closed = true } }
 
     /// Runs a job on the loop's thread, after what was posted before. Swift's tasks call it.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if mailbox.post(.job(job)) { return }
+        if post(.job(job)) { return }
         // The loop has ended; if the job were not run, its task would wait for ever.
         globalConcurrentExecutor.enqueue(job)
     }
@@ -506,70 +564,4 @@ public struct LoopBound<Value>: @unchecked Sendable {
         precondition(loop.isCurrent, "a loop's object was opened on another thread")
         return carried
     }
-}
-
-/// The messages of other threads for a loop, and the eventfd that wakes it.
-///
-/// A post wakes the loop only if no other has since the loop last looked (with 32 concurrent callers, 0.07–0.18
-/// wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered edge-triggered,
-/// so the loop never reads it: each write is a new edge. It lives as long as the mailbox, that is until the last handle
-/// to the loop is released, so no writer meets a closed or reused descriptor.
-final class Mailbox: Sendable {
-    enum Message {
-        case call(@Sendable () -> Void)
-        case job(UnownedJob)
-    }
-
-    let wakeup: OwnedFD
-    /// The loop's thread; 0 for none. `pthread_self` is an address on glibc, never 0.
-    private let thread = Atomic<UInt>(0)
-    private let state = Mutex<(messages: [Message], closed: Bool)>(([], false))
-    private let signalled = Atomic(false)
-
-    init() throws(Errno) {
-        wakeup = OwnedFD(taking: try callingOnce { uncurl_event_fd() })
-    }
-
-    /// Adds a message. Returns false if the loop has ended: then the message was not taken.
-    func post(_ message: Message) -> Bool {
-        let taken = take(message)
-        if taken { wake() }
-        return taken
-    }
-
-    /// The first half of ``post(_:)``: the loop does not hear of the message yet.
-    func take(_ message: Message) -> Bool {
-        state.withLock { state in
-            if !state.closed { state.messages.append(message) }
-            return !state.closed
-        }
-    }
-
-    func wake() {
-        guard !signalled.exchange(true, ordering: .acquiringAndReleasing), !isCurrent else { return }
-        var one: UInt64 = 1
-        // EAGAIN would mean 2^64 unread wake-ups: then the loop wakes anyway.
-        _ = unsafe write(wakeup.number, &one, 8)
-    }
-
-    /// Whether the caller runs on the loop's thread. Any thread may ask.
-    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-    /// Makes the caller's thread the loop's.
-    func adopt() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
-
-    func abandon() { thread.store(0, ordering: .relaxed) }
-
-    /// Whether anything was posted since the last ``drain(into:)``: then the loop must not sleep now.
-    var isSignalled: Bool { signalled.load(ordering: .acquiring) }
-
-    /// Moves the messages into `messages`, which must be empty: the two arrays are swapped, so that a warm mailbox
-    /// allocates nothing. The flag is cleared first; a post from here on wakes the loop again.
-    func drain(into messages: inout [Message]) {
-        signalled.store(false, ordering: .sequentiallyConsistent)
-        state.withLock { state in swap(&state.messages, &messages) }
-    }
-
-    /// Closes the mailbox: no more messages are taken.
-    func close() { state.withLock { state in state.closed = true } }
 }

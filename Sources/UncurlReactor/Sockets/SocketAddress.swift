@@ -122,14 +122,14 @@ extension SocketAddress {
             // A UnixName is never longer than the field.
             _ = unsafe uncurl_unix_address(&form, name.bytes, name.bytes.count)
             let length = unsafe uncurl_unix_length(&form, name.bytes.count)
-            return unsafe SocketAddress.lend(&form, length, body)
+            return unsafe SocketAddress.lend(&form, body, length)
         }
     }
 
     private static func lend<Form, Result>(
         _ form: inout Form,
-        _ length: socklen_t = socklen_t(MemoryLayout<Form>.size),
-        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result,
+        _ length: socklen_t = socklen_t(MemoryLayout<Form>.size)
     ) -> Result {
         unsafe withUnsafePointer(to: &form) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }

@@ -5,14 +5,8 @@
 ///     └───────────conclude──────────────▲        again, if the stapled response refuses the server
 /// ```
 struct PeerFindings {
-    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
-    enum Verdict {
-        case unknown
-        case asked(PeerTrust)
-        case decided(Result<VerifiedChain, TLSError>)
-    }
-
-    private(set) var verdict = Verdict.unknown
+    /// Nil while nothing is decided: OpenSSL asks again, and the handshake stops meanwhile.
+    private(set) var verdict: Result<VerifiedChain, TLSError>?
     /// The question about the server in this handshake, with the response that the server stapled.
     private(set) var question: PeerTrust?
     /// The roots that verified the server, now or when the session resumed was made.
@@ -26,23 +20,20 @@ struct PeerFindings {
 
     /// The chain that this handshake has accepted the server for. Nil also where a session was resumed.
     var chain: VerifiedChain? {
-        if case .decided(.success(let chain)) = verdict { chain } else { nil }
+        if case .success(let chain) = verdict { chain } else { nil }
     }
 
     mutating func note(strangeProtocol: String) { self.strangeProtocol = strangeProtocol }
 
     /// Takes the decision of the rules.
-    mutating func conclude(_ result: Result<VerifiedChain, TLSError>) { verdict = .decided(result) }
+    mutating func conclude(_ result: Result<VerifiedChain, TLSError>) { verdict = result }
 
     /// Leaves the decision to the user.
-    mutating func ask(_ question: PeerTrust) {
-        self.question = question
-        verdict = .asked(question)
-    }
+    mutating func ask(_ question: PeerTrust) { self.question = question }
 
     /// Takes the user's answer. Without a question it is ignored.
     mutating func decide(_ answer: TrustVerdict) {
-        guard case .asked(let question) = verdict else { return }
+        guard verdict == nil, let question else { return }
         rulesCount = answer == .builtIn
         conclude(question.outcome(answer))
     }

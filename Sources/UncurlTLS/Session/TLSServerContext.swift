@@ -10,19 +10,20 @@ public final class TLSServerContext: Sendable {
     let clientAnchors: TrustAnchors
     /// The contexts of further certificates, by the lower-case name that a client may indicate.
     private let named: [String: OwnedContext]
-    private let answer: ApplicationProtocolAnswer?
+    /// The answer to ALPN, at an address that OpenSSL may keep during a handshake. Nil for none.
+    private let answer: (address: UInt, count: UInt8)?
 
     /// - Throws: ``TLSError/configuration(_:)``, ``TLSError/identity(_:)``.
     public init(_ configuration: TLSServerConfiguration) throws(TLSError) {
         self.configuration = configuration
         clientAnchors = TrustAnchors(TLSServerContext.authorities(of: configuration.clientCertificate))
-        answer = try ApplicationProtocolAnswer(configuration)
         owned = try TLSServerContext.make(configuration, configuration.certificate)
         var named: [String: OwnedContext] = [:]
         for (name, certificate) in configuration.certificatesByName {
             named[name.lowercased()] = try TLSServerContext.make(configuration, certificate)
         }
         self.named = named
+        answer = try TLSServerContext.answer(configuration.applicationProtocol)
         guard !named.isEmpty else { return }
         _ = unsafe uncurl_ctx_set_servername_callback(owned.handle) { ssl, _, _ in
             unsafe TLSSession.of(ssl)?.server?.choose(ssl)
@@ -143,48 +144,30 @@ public final class TLSServerContext: Sendable {
         guard let server = unsafe TLSSession.of(ssl)?.server, let answer = server.answer else {
             return SSL_TLSEXT_ERR_NOACK
         }
-        if answer.isOnlyIfOffered {
-            let list = unsafe UnsafeBufferPointer(start: offered, count: Int(count))
-            guard unsafe answer.isIn(list) else { return SSL_TLSEXT_ERR_NOACK }
+        let name = unsafe UnsafeBufferPointer<UInt8>(start: .init(bitPattern: answer.address), count: Int(answer.count))
+        var rest = unsafe UnsafeBufferPointer(start: offered, count: Int(count))[...]
+        var isOffered = server.configuration.answersAnyOffer
+        // RFC 7301 §3.1: the list has names, each after its length.
+        while !isOffered, let size = unsafe rest.first.map(Int.init), unsafe size < rest.count {
+            isOffered = unsafe rest.dropFirst().prefix(size).elementsEqual(name)
+            unsafe rest = unsafe rest.dropFirst(1 + size)
         }
-        unsafe chosen?.pointee = answer.bytes
+        guard isOffered else { return SSL_TLSEXT_ERR_NOACK }
+        unsafe chosen?.pointee = name.baseAddress
         unsafe length?.pointee = answer.count
         return SSL_TLSEXT_ERR_OK
     }
-}
 
-/// A server's answer to ALPN, at an address that OpenSSL may keep during a handshake.
-@safe final class ApplicationProtocolAnswer: Sendable {
-    let isOnlyIfOffered: Bool
-    let count: UInt8
-    private let address: UInt
-
-    /// Returns nil for no answer.
-    init?(_ configuration: TLSServerConfiguration) throws(TLSError) {
-        guard let name = configuration.applicationProtocol else { return nil }
-        isOnlyIfOffered = !configuration.answersAnyOffer
+    private static func answer(_ name: String?) throws(TLSError) -> (address: UInt, count: UInt8)? {
+        guard let name else { return nil }
         // RFC 7301 §3.1.
         guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
             throw .configuration("“\(name)” is no application protocol")
         }
-        self.count = count
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: Int(count))
         _ = unsafe copy.initialize(fromContentsOf: Array(name.utf8))
-        address = UInt(bitPattern: copy.baseAddress)
+        return (UInt(bitPattern: copy.baseAddress), count)
     }
 
-    deinit { unsafe UnsafeMutablePointer<UInt8>(bitPattern: address)?.deallocate() }
-
-    var bytes: UnsafePointer<UInt8>? { unsafe UnsafePointer(bitPattern: address) }
-
-    /// Returns whether a client's list contains the name. RFC 7301 §3.1: it has names, each after its length.
-    func isIn(_ list: UnsafeBufferPointer<UInt8>) -> Bool {
-        let name = unsafe UnsafeBufferPointer(start: bytes, count: Int(count))
-        var rest = unsafe list[...]
-        while let size = unsafe rest.first.map(Int.init), unsafe size < rest.count {
-            if unsafe rest.dropFirst().prefix(size).elementsEqual(name) { return true }
-            unsafe rest = unsafe rest.dropFirst(1 + size)
-        }
-        return false
-    }
+    deinit { unsafe UnsafeMutablePointer<UInt8>(bitPattern: answer?.address ?? 0)?.deallocate() }
 }

@@ -65,7 +65,9 @@ internal import CUncurlOpenSSL
     let server: TLSServerContext?
     private(set) var state = State.handshaking
     private var findings = PeerFindings()
-    private var identity = IdentityState.unknown
+    /// The server's request for a certificate, and the decision about it. OpenSSL asks again while there is none: the
+    /// handshake stops meanwhile.
+    private var identity: (wish: IdentityRequest, answer: IdentityAnswer?)?
     private var offer = ResumptionOffer()
     /// Plaintext that came to be encrypted while only part of a message from the peer is here: OpenSSL encrypts nothing
     /// then (a TLS 1.3 ticket may come in several records).
@@ -168,13 +170,11 @@ internal import CUncurlOpenSSL
         case SSL_ERROR_WANT_READ:
             return .needsInput
         case SSL_ERROR_WANT_RETRY_VERIFY:
-            switch findings.verdict {
-            case .unknown, .decided: return .needsRoots
-            case .asked(let question): return .trust(question)
-            }
+            guard findings.verdict == nil, let question = findings.question else { return .needsRoots }
+            return .trust(question)
         case SSL_ERROR_WANT_X509_LOOKUP:
-            guard case .asked(let request) = identity else { throw fail(code) }
-            return .identity(request)
+            guard let identity, identity.answer == nil else { throw fail(code) }
+            return .identity(identity.wish)
         default:
             throw fail(code)
         }
@@ -316,7 +316,7 @@ internal import CUncurlOpenSSL
             return 0
         }
         let configured = configuration.identity
-        let shown = identity.given(configured: configured).shown ?? configured
+        let shown = given(configured: configured).shown ?? configured
         return shown?.chain.reduce(4 * 1024) { $0 + $1.der.count } ?? 0
     }
 
@@ -343,7 +343,7 @@ internal import CUncurlOpenSSL
         let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
         // The verifier's findings say more than the alert that was made of them.
-        if case .decided(.failure(let error)) = findings.verdict { return error }
+        if case .failure(let error) = findings.verdict { return error }
         if let identityFailure { return identityFailure }
         if let name = findings.strangeProtocol { return .unexpectedApplicationProtocol(name) }
         let error = TLSError.of(entry, code)
@@ -393,19 +393,12 @@ public struct TLSInfo: Hashable, Sendable {
 
 /// Which certificate a client shows to a server that asks for one.
 extension TLSSession {
-    /// The state of the decision. OpenSSL asks again while it is `unknown` or `asked`: the handshake stops meanwhile.
-    enum IdentityState {
-        case unknown
-        case asked(IdentityRequest)
-        case decided(IdentityAnswer, IdentityRequest)
-
-        /// Returns the server's request, and the identity that it was shown.
-        func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
-            switch self {
-            case .unknown, .asked, .decided(.refuse, _): (nil, nil)
-            case .decided(.configured, let wish): (wish, configured)
-            case .decided(.show(let identity), let wish): (wish, identity)
-            }
+    /// Returns the server's request, and the identity that it was shown.
+    private func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
+        switch identity?.answer {
+        case nil, .refuse: (nil, nil)
+        case .configured: (identity?.wish, configured)
+        case .show(let other): (identity?.wish, other)
         }
     }
 
@@ -415,8 +408,7 @@ extension TLSSession {
         if let client, offer.choose(answer, configured: client.context.configuration.identity) {
             return propose(client)
         }
-        guard case .asked(let wish) = identity else { return }
-        identity = .decided(answer, wish)
+        if identity?.answer == nil { identity?.answer = answer }
     }
 
     /// Returns 1 to continue the handshake, -1 to stop it until an answer is there, and 0 to end it. After the
@@ -424,19 +416,12 @@ extension TLSSession {
     /// configuration's.
     static func chooseIdentity(_ ssl: OpaquePointer?) -> CInt {
         guard let session = unsafe TLSSession.of(ssl), let client = session.client else { return 1 }
-        switch session.identity {
-        case .unknown where session.isOpen: return 1
-        case .unknown:
+        if session.identity == nil {
+            if session.isOpen { return 1 }
             let wish = IdentityRequest(name: client.name, authorities: session.authorities)
-            guard let answer = session.offer.answer(to: wish) else {
-                session.identity = .asked(wish)
-                return -1
-            }
-            session.identity = .decided(answer, wish)
-            return unsafe install(answer, in: ssl)
-        case .asked: return -1
-        case .decided(let answer, _): return unsafe install(answer, in: ssl)
+            session.identity = (wish, session.offer.answer(to: wish))
         }
+        return unsafe session.identity?.answer.map { unsafe install($0, in: ssl) } ?? -1
     }
 
     private static func install(_ answer: IdentityAnswer, in ssl: OpaquePointer?) -> CInt {
@@ -456,7 +441,7 @@ extension TLSSession {
 
     /// Why the handshake failed, if the reason is the decision about the identity.
     var identityFailure: TLSError? {
-        if case .decided(.refuse(let reason), _) = identity { .identity(.refused(reason)) } else { nil }
+        if case .refuse(let reason) = identity?.answer { .identity(.refused(reason)) } else { nil }
     }
 }
 
@@ -553,7 +538,7 @@ extension TLSSession {
     /// Returns the conditions of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
         guard let chain = findings.chain else { return offer.offered?.provenance }
-        let (wish, shown) = identity.given(configured: client.context.configuration.identity)
+        let (wish, shown) = given(configured: client.context.configuration.identity)
         return Provenance(chain: chain, question: findings.question, wish: wish, shown: shown?.digest)
     }
 
@@ -606,15 +591,15 @@ extension TLSSession {
             return 0
         }
         let others = unsafe X509_STORE_CTX_get0_untrusted(request)
-        if case .unknown = session.findings.verdict { unsafe session.examine(leaf, others) }
+        if session.findings.verdict == nil, session.findings.question == nil { unsafe session.examine(leaf, others) }
         switch session.findings.verdict {
-        case .unknown, .asked:
+        case nil:
             unsafe uncurl_set_retry_verify(ssl)
             return 1
-        case .decided(.success):
+        case .success:
             unsafe X509_STORE_CTX_set_error(request, X509_V_OK)
             return 1
-        case .decided(.failure(let error)):
+        case .failure(let error):
             unsafe X509_STORE_CTX_set_error(request, error.verificationCode)
             return 0
         }

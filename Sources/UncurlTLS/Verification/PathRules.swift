@@ -34,7 +34,7 @@ extension [Certificate] {
 
     private func depthFailure(_ most: Int) -> TLSTrustFailure? {
         var above = 0
-        for depth in 1..<max(count - 1, 1) {
+        for depth in 1..<Swift.max(count - 1, 1) {
             guard let certificate = unsafe self[depth].pointer, unsafe !Self.isSelfIssued(certificate) else { continue }
             above += 1
             guard above > most else { continue }
@@ -93,7 +93,7 @@ extension [Certificate] {
         else { return .unusableNameConstraints }
         defer { unsafe NAME_CONSTRAINTS_free(found) }
         let (permitted, excluded) = unsafe (found.pointee.permittedSubtrees, found.pointee.excludedSubtrees)
-        guard unsafe max(uncurl_subtree_count(permitted), uncurl_subtree_count(excluded)) > 0 else {
+        guard unsafe Swift.max(uncurl_subtree_count(permitted), uncurl_subtree_count(excluded)) > 0 else {
             return .unusableNameConstraints
         }
         for isExcluded in [false, true] {
@@ -102,7 +102,9 @@ extension [Certificate] {
                 var data: UnsafePointer<UInt8>? = nil
                 var count: CInt = 0
                 guard unsafe uncurl_dns_subtree_at(subtrees, index, &data, &count) == 1 else { continue }
-                let name = unsafe Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count))))
+                let name = unsafe [UInt8](
+                    UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(Swift.max(0, count)))
+                )
                 guard constraints.add(name, isExcluded: isExcluded, isStrict: isStrict) else {
                     return .unusableNameConstraints
                 }
