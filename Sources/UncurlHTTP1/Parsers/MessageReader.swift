@@ -1,7 +1,5 @@
 /// Reads a start line from any octet on.
 protocol StartLineParser: Sendable {
-    /// What the line says, with its parts as places in the block.
-    associatedtype Line: Sendable
     init()
     /// Where it stands in the head.
     var position: Int { get }

@@ -421,7 +421,7 @@ extension TLSSession {
             let wish = IdentityRequest(name: client.name, authorities: session.authorities)
             session.identity = (wish, session.offer.answer(to: wish))
         }
-        return unsafe session.identity?.answer.map { unsafe install($0, in: ssl) } ?? -1
+        return session.identity?.answer.map { unsafe install($0, in: ssl) } ?? -1
     }
 
     private static func install(_ answer: IdentityAnswer, in ssl: OpaquePointer?) -> CInt {
