@@ -77,6 +77,12 @@ public struct HTTPFields: Sendable {
     /// The octets of the first value of a known field, as a range of `block`. No allocation.
     public func first(_ known: KnownField) -> Range<Int>? { table.first(known)?.value }
 
+    /// The octets of a known field's value. Nil without one, and if its lines differ.
+    package func agreed(_ known: KnownField) -> ArraySlice<UInt8>? {
+        guard let first = first(known).map({ block[$0] }) else { return nil }
+        return (0..<count).allSatisfy { self.known(at: $0) != known || block[valueRange(at: $0)] == first } ? first : nil
+    }
+
     /// Whether there is such a field. No comparison of names.
     public func contains(_ known: KnownField) -> Bool { table.first(known) != nil }
 

@@ -106,39 +106,24 @@ extension BodyFraming {
         return try mergedLengths(fields)
     }
 
+    /// Empty members are refused: a number is no list, the merging is an exception.
     @inline(never)
     private static func mergedLengths(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
-        let block = fields.block
+        let bytes = fields.block.span
         var merged: UInt64?
         for index in 0..<fields.count where fields.table[index].isKnown(.contentLength) {
             let range = fields.table[index].value
-            let length: UInt64
-            if let whole = Self.length(block.span, range) {
-                length = whole
-            } else {
-                length = try mergedMembers(block, range)
+            var start = range.lowerBound
+            while start <= range.upperBound {
+                var end = start
+                while end < range.upperBound, bytes.byte(end) != ASCII.comma { end += 1 }
+                guard let length = Self.length(bytes, trimmedRange(bytes, start..<end)) else {
+                    throw HTTP1Error(.invalidContentLength, offset: 0)
+                }
+                guard merged == nil || merged == length else { throw HTTP1Error(.differingContentLengths, offset: 0) }
+                merged = length
+                start = end + 1
             }
-            guard merged == nil || merged == length else { throw HTTP1Error(.differingContentLengths, offset: 0) }
-            merged = length
-        }
-        guard let merged else { throw HTTP1Error(.invalidContentLength, offset: 0) }
-        return merged
-    }
-
-    /// The one value of a list. Empty members are refused: a number is no list, the merging is an exception.
-    @inline(never)
-    private static func mergedMembers(_ block: [UInt8], _ range: Range<Int>) throws(HTTP1Error) -> UInt64 {
-        let bytes = block.span
-        var merged: UInt64?
-        var start = range.lowerBound
-        while start <= range.upperBound {
-            var end = start
-            while end < range.upperBound, bytes.byte(end) != ASCII.comma { end += 1 }
-            let trimmed = trimmedRange(bytes, start..<end)
-            guard let length = Self.length(bytes, trimmed) else { throw HTTP1Error(.invalidContentLength, offset: 0) }
-            guard merged == nil || merged == length else { throw HTTP1Error(.differingContentLengths, offset: 0) }
-            merged = length
-            start = end + 1
         }
         guard let merged else { throw HTTP1Error(.invalidContentLength, offset: 0) }
         return merged

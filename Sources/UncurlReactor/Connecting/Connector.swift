@@ -125,7 +125,7 @@ public final class Connector {
 
     private func resolve(_ host: String, _ port: UInt16) {
         let families = familiesWanted
-        let preferred = resolver.familyMemory.winner(of: host, now: loop.now) ?? .v6
+        let preferred = resolver.winner(of: host, now: loop.now) ?? .v6
         race = ConnectRace(options, preferring: preferred, expecting: families)
         do throws(ResolveError) {
             let result = try resolver.resolve(host, families: families, on: loop) { family, result in
@@ -228,8 +228,8 @@ public final class Connector {
     private func remember(_ address: SocketAddress) {
         guard case .host(let host, _) = target, IPAddress(host) == nil else { return }
         switch address.family {
-        case .v4: resolver.familyMemory.remember(.v4, for: host, now: loop.now)
-        case .v6: resolver.familyMemory.remember(.v6, for: host, now: loop.now)
+        case .v4: resolver.remember(.v4, for: host, now: loop.now)
+        case .v6: resolver.remember(.v6, for: host, now: loop.now)
         case .unix: break
         }
     }

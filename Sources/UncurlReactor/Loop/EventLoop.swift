@@ -551,7 +551,8 @@ public struct LoopBound<Value>: @unchecked Sendable {
 
     /// The loop whose thread may open it.
     public let loop: EventLoop
-    private let carried: Value
+    /// For what any thread may ask of the value; else ``value``.
+    let carried: Value
 
     /// Wraps a value. Any thread that may use `value` now; usually the loop's own.
     public init(_ value: Value, on loop: EventLoop) {

@@ -54,7 +54,7 @@ public final class Resolver: Sendable {
         let family: IPAddress.Family
     }
 
-    private typealias Waiter = (lookup: LoopBound<Lookup>, abandoned: Flag)
+    private typealias Waiter = LoopBound<Lookup>
 
     /// A look-up under way, and who waits for it.
     private struct Call {
@@ -68,7 +68,7 @@ public final class Resolver: Sendable {
         /// Whether another waiter may join: the result cannot be older than its question by much.
         func isFresh(at now: Instant) -> Bool {
             guard hasBegun else { return true }
-            let isWanted = waiters.contains { !$0.abandoned.isSet }
+            let isWanted = waiters.contains { !$0.isAbandoned }
             return isWanted && now.nanoseconds(since: asked) < Resolver.freshness
         }
     }
@@ -125,7 +125,7 @@ public final class Resolver: Sendable {
     private let filePool: BlockingPool
     private let state = Mutex(State())
     /// The families that won the last races to hosts.
-    let familyMemory = FamilyMemory()
+    private let winners = Mutex<[String: (family: IPAddress.Family, until: Instant)]>([:])
 
     /// Makes a resolver with threads of its own, which start with the first look-up.
     public init(options: Options = Options()) {
@@ -161,7 +161,7 @@ public final class Resolver: Sendable {
         if let addresses = overrides[name.bare] { return try known(addresses, families) }
         if name.isLocalhost { return try known([.v6(.loopback), .v4(.loopback)], families) }
         let lookup = Lookup(families, answer)
-        let waiter = (LoopBound(lookup, on: loop), lookup.abandoned)
+        let waiter = LoopBound(lookup, on: loop)
         for family in [IPAddress.Family.v4, .v6] where families.contains(family) {
             ask(Question(host: name, family: family), waiter)
         }
@@ -199,7 +199,7 @@ public final class Resolver: Sendable {
         if let fault = injectedFault(.lookup) {
             return Resolver.tell([waiter], question.family, .failure(.system(fault)))
         }
-        let now = waiter.lookup.loop.now
+        let now = waiter.loop.now
         let (isClosed, call) = state.withLock { state in
             (state.closed, state.closed ? nil : state.add(waiter, to: question, at: now))
         }
@@ -304,7 +304,7 @@ public final class Resolver: Sendable {
         state.withLock { state in
             guard let index = state.calls[question]?.firstIndex(where: { $0.number == number }) else { return false }
             state.calls[question]?[index].hasBegun = true
-            guard state.calls[question]?[index].waiters.allSatisfy(\.abandoned.isSet) == true else { return true }
+            guard state.calls[question]?[index].waiters.allSatisfy(\.isAbandoned) == true else { return true }
             _ = state.end(number, of: question)
             return false
         }
@@ -321,39 +321,34 @@ public final class Resolver: Sendable {
         _ family: IPAddress.Family,
         _ result: Result<[IPAddress], ResolveError>
     ) {
-        for waiter in waiters {
-            let lookup = waiter.lookup
-            lookup.loop.post { lookup.value.deliver(family, result) }
-        }
+        for waiter in waiters { waiter.loop.post { waiter.value.deliver(family, result) } }
     }
 }
 
 /// Which address family won the last race to a host. It is remembered for ten minutes: a host whose IPv6 is broken
 /// costs the first connection a quarter of a second, but not every one. Any thread.
-final class FamilyMemory: Sendable {
-    static let lifetime = Duration.seconds(600)
+extension Resolver {
+    private static let winnerLifetime = Duration.seconds(600)
     /// A crawler meets any number of hosts, and a client of services some dozens; a host that is forgotten only costs a
     /// delay.
-    static let maximumHosts = 256
-
-    private let entries = Mutex<[String: (family: IPAddress.Family, until: Instant)]>([:])
+    static let maximumWinners = 256
 
     func winner(of host: String, now: Instant) -> IPAddress.Family? {
-        entries.withLock { entries in
-            guard let entry = entries[host] else { return nil }
+        winners.withLock { winners in
+            guard let entry = winners[host] else { return nil }
             if entry.until > now { return entry.family }
-            entries[host] = nil
+            winners[host] = nil
             return nil
         }
     }
 
     func remember(_ family: IPAddress.Family, for host: String, now: Instant) {
-        entries.withLock { entries in
-            if entries.count >= FamilyMemory.maximumHosts, entries[host] == nil {
-                entries = entries.filter { $0.value.until > now }
-                if entries.count >= FamilyMemory.maximumHosts { entries.removeAll(keepingCapacity: true) }
+        winners.withLock { winners in
+            if winners.count >= Self.maximumWinners, winners[host] == nil {
+                winners = winners.filter { $0.value.until > now }
+                if winners.count >= Self.maximumWinners { winners.removeAll(keepingCapacity: true) }
             }
-            entries[host] = (family, now.advanced(by: FamilyMemory.lifetime))
+            winners[host] = (family, now.advanced(by: Self.winnerLifetime))
         }
     }
 }
@@ -431,7 +426,7 @@ public final class Lookup {
     public private(set) var pending: Set<IPAddress.Family>
     private var answer: Answer?
     /// Whether it was cancelled, for the pool's threads.
-    let abandoned = Flag()
+    fileprivate let isAbandoned = Atomic(false)
 
     init(_ families: Set<IPAddress.Family>, _ answer: @escaping Answer) {
         pending = families
@@ -442,7 +437,7 @@ public final class Lookup {
     /// dropped.
     public func cancel() {
         answer = nil
-        abandoned.set()
+        isAbandoned.store(true, ordering: .relaxed)
     }
 
     func deliver(_ family: IPAddress.Family, _ result: Result<[IPAddress], ResolveError>) {
@@ -453,11 +448,6 @@ public final class Lookup {
     }
 }
 
-/// A flag that stays set once it is set.
-final class Flag: Sendable {
-    private let state = Atomic(false)
-
-    var isSet: Bool { state.load(ordering: .relaxed) }
-
-    func set() { state.store(true, ordering: .relaxed) }
+extension LoopBound<Lookup> {
+    fileprivate var isAbandoned: Bool { carried.isAbandoned.load(ordering: .relaxed) }
 }

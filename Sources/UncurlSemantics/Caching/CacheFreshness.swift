@@ -70,11 +70,7 @@ public struct CacheFreshness: Hashable, Sendable {
 
     /// Returns the date in a field; nil also if the field is there twice with different values.
     public static func date(_ known: KnownField, in fields: HTTPFields, now: Int64) -> Int64? {
-        guard let range = fields.first(known) else { return nil }
-        for index in 0..<fields.count where fields.known(at: index) == known {
-            guard fields.block[fields.valueRange(at: index)] == fields.block[range] else { return nil }
-        }
-        return HTTPDate.parse(fields.block.span.extracting(range), now: now)
+        fields.agreed(known).flatMap { HTTPDate.parse($0.span, now: now) }
     }
 
     private static func clamped(_ later: Int64, minus earlier: Int64) -> Int64 {

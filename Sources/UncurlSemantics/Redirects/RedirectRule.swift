@@ -154,14 +154,9 @@ extension RedirectRule {
     }
 
     private static func location(in fields: HTTPFields) -> [UInt8]? {
-        guard let range = fields.first(.location) else { return nil }
-        let first = fields.block[range]
-        guard !first.isEmpty else { return nil }
-        for index in 0..<fields.count where fields.known(at: index) == .location {
-            guard fields.block[fields.valueRange(at: index)] == first else { return nil }
-        }
+        guard let location = fields.agreed(.location), !location.isEmpty else { return nil }
         // A server cannot send line ends in a value; a response that a program made up may hold them.
-        guard !first.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else { return nil }
-        return Array(first)
+        guard !location.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else { return nil }
+        return Array(location)
     }
 }
