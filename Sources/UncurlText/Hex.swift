@@ -1,23 +1,22 @@
-/// Hexadecimal digits.
-package enum Hex {
-    /// Two digits in lower case for each byte.
-    package static func text(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: bytes.flatMap { [lower($0 >> 4), lower($0 & 15)] }, as: UTF8.self)
-    }
+// Hexadecimal digits.
 
-    /// What a digit of either case stands for; nil for another octet.
-    package static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x37
-        case 0x61...0x66: digit - 0x57
-        default: nil
-        }
-    }
-
-    /// The digit of a value below 16.
-    package static func lower(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-
-    /// The same in upper case.
-    package static func upper(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+/// Two digits in lower case for each byte.
+package func hexText(_ bytes: some Sequence<UInt8>) -> String {
+    String(decoding: bytes.flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }, as: UTF8.self)
 }
+
+/// What a digit of either case stands for; nil for another octet.
+package func hexValue(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x37
+    case 0x61...0x66: digit - 0x57
+    default: nil
+    }
+}
+
+/// The digit of a value below 16.
+package func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+
+/// The same in upper case.
+package func upperHexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

@@ -334,7 +334,7 @@ package struct JSONReader {
     private mutating func fourDigits(_ text: Span<UInt8>) throws(Problem) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = Hex.value(of: try peek(text)) else { throw problem(.invalidEscape) }
+            guard let digit = hexValue(of: try peek(text)) else { throw problem(.invalidEscape) }
             value = value << 4 | UInt32(digit)
             index += 1
         }

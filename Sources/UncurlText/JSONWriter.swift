@@ -32,7 +32,7 @@ package struct JSONWriter {
             case 0x0C: word("\\f")
             case 0..<0x20:
                 word("\\u00")
-                octets += [Hex.lower(octet >> 4), Hex.lower(octet & 15)]
+                octets += [hexDigit(octet >> 4), hexDigit(octet & 15)]
             default: octets.append(octet)
             }
         }

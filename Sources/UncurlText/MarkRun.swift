@@ -80,7 +80,7 @@ package struct MarkRun {
         guard index + 5 <= text.count, text[index] | 0x20 == UInt8(ascii: "u") else { return nil }
         var value: UInt32 = 0
         for place in index + 1..<index + 5 {
-            guard let digit = Hex.value(of: text[place]) else { return nil }
+            guard let digit = hexValue(of: text[place]) else { return nil }
             value = value << 4 | UInt32(digit)
         }
         index += 5
@@ -93,7 +93,7 @@ package struct MarkRun {
         let isHexadecimal = text[index + 2] | 0x20 == UInt8(ascii: "x")
         var (value, place) = (UInt32(0), index + (isHexadecimal ? 3 : 2))
         let radix: UInt8 = isHexadecimal ? 16 : 10
-        while place < text.count, let digit = Hex.value(of: text[place]), digit < radix, value <= 0x10FFFF {
+        while place < text.count, let digit = hexValue(of: text[place]), digit < radix, value <= 0x10FFFF {
             value = value * UInt32(radix) + UInt32(digit)
             place += 1
         }

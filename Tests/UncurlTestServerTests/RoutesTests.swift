@@ -182,7 +182,7 @@ import UncurlText
 
     @Test("each protected route accepts its own credentials only")
     func credentials() {
-        let good = Pair(name: "Authorization", value: "bAsic " + Base64.encode(Array("user:pass:word".utf8)))
+        let good = Pair(name: "Authorization", value: "bAsic " + base64Text(Array("user:pass:word".utf8)))
         #expect(json(ask("/basic-auth/user/pass%3Aword", fields: [good]))?["authenticated"] == .bool(true))
         #expect(ask("/basic-auth/user/other", fields: [good]).status == 401)
         #expect(field("www-authenticate", of: ask("/basic-auth/u/p")) == "Basic realm=\"Fake Realm\"")
@@ -257,7 +257,7 @@ import UncurlText
     func digestTargets() {
         func status(_ uri: String, for target: String, realm: String = "Fake Realm") -> Int {
             let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
-            func hash(_ text: String) -> String { Hex.text(MessageDigest.md5.hash(Array(text.utf8).span) ?? []) }
+            func hash(_ text: String) -> String { hexText(MessageDigest.md5.hash(Array(text.utf8).span) ?? []) }
             let key = "\(hash("u\"\\:Fake Realm:p")):\(nonce):00000001:c:auth:\(hash("GET:\(uri)"))"
             let text =
                 "Digest USERNAME = \"u\\\"\\\\\", realm=\"\(realm)\",nonce=\"\(nonce)\" ,uri=\"\(uri)\", qop=auth,nc=00000001,"

@@ -50,10 +50,10 @@ import UncurlText
 
     @Test("percent-encoding is undone once; a lone % stands for itself")
     func percent() {
-        #expect(PercentCoding.decode("a%20b%2525%zz%4") == "a b%25%zz%4")
-        #expect(PercentCoding.decode("a+b") == "a+b")
+        #expect(percentDecodedText("a%20b%2525%zz%4") == "a b%25%zz%4")
+        #expect(percentDecodedText("a+b") == "a+b")
         #expect(
-            PercentCoding.pairs("a+b=c%26d&e&=f&&g=h=i") == [
+            formPairs("a+b=c%26d&e&=f&&g=h=i") == [
                 Pair(name: "a b", value: "c&d"), Pair(name: "e", value: ""), Pair(name: "", value: "f"),
                 Pair(name: "g", value: "h=i"),
             ]

@@ -6,32 +6,32 @@ struct PercentCodingTests {
     @Test("what is unreserved stands for itself, and all else is encoded and comes back")
     func roundTrip() {
         let text = "aZ09-._~ %/?é\u{0}"
-        let encoded = PercentCoding.encode(text)
+        let encoded = percentEncodedText(text)
         #expect(encoded == "aZ09-._~%20%25%2F%3F%C3%A9%00")
-        #expect(PercentCoding.decode(encoded) == text)
-        #expect(PercentCoding.encode("a/b c", keeping: "/") == "a/b%20c")
+        #expect(percentDecodedText(encoded) == text)
+        #expect(percentEncodedText("a/b c", keeping: "/") == "a/b%20c")
     }
 
     @Test("a percent sign without two digits stands for itself")
     func lone() {
-        #expect(PercentCoding.decode("%zz%4") == "%zz%4")
-        #expect(PercentCoding.decode("a+b", plusIsSpace: true) == "a b")
+        #expect(percentDecodedText("%zz%4") == "%zz%4")
+        #expect(percentDecodedText("a+b", plusIsSpace: true) == "a b")
     }
 
     @Test("of a URL's text, what is kept and what is encoded already stay, and all else is encoded")
     func mended() {
         let octets = Array("a b%20%4%zz%é%2".utf8)
-        let mended = PercentCoding.mended(octets[...]) { PercentCoding.isUnreserved(octets[$0]) }
+        let mended = percentMended(octets[...]) { isUnreservedOctet(octets[$0]) }
         #expect(String(decoding: mended, as: UTF8.self) == "a%20b%20%254%25zz%25%C3%A9%252")
-        let rest = PercentCoding.mended(octets[3...]) { _ in true }
+        let rest = percentMended(octets[3...]) { _ in true }
         #expect(rest == Array(octets[3...]))
     }
 
     @Test("each byte has two digits, and a digit of either case its value")
     func hex() {
-        #expect(Hex.text([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
-        #expect("09afAF".utf8.map { Hex.value(of: $0) } == [0, 9, 10, 15, 10, 15])
-        #expect("/:@G`g".utf8.allSatisfy { Hex.value(of: $0) == nil })
-        #expect((0..<16).map { Hex.upper($0) } == Array("0123456789ABCDEF".utf8))
+        #expect(hexText([0, 0x0F, 0xA5, 0xFF]) == "000fa5ff")
+        #expect("09afAF".utf8.map { hexValue(of: $0) } == [0, 9, 10, 15, 10, 15])
+        #expect("/:@G`g".utf8.allSatisfy { hexValue(of: $0) == nil })
+        #expect((0..<16).map { upperHexDigit($0) } == Array("0123456789ABCDEF".utf8))
     }
 }

@@ -116,7 +116,7 @@ extension Reader {
     }
 
     private static func base64(_ text: String) {
-        guard let octets = Base64.decodeCanonical(text) else { return }
-        require(Base64.decode(Base64.encode(octets)) == octets, "what was decoded is encoded and decoded to the same")
+        guard let octets = canonicalBase64Octets(text) else { return }
+        require(base64Octets(base64Text(octets)) == octets, "what was decoded is encoded and decoded to the same")
     }
 }

@@ -29,7 +29,7 @@ struct DataURL: Sendable {
             let letters = octets.filter { !DataURL.isBlank($0) }
             // Our reader also takes the alphabet for URLs, which the standard does not.
             guard !letters.contains(UInt8(ascii: "-")), !letters.contains(UInt8(ascii: "_")),
-                let decoded = Base64.decode(String(decoding: letters, as: UTF8.self))
+                let decoded = base64Octets(String(decoding: letters, as: UTF8.self))
             else { return nil }
             data = Data(decoded)
         } else {

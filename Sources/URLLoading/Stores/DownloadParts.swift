@@ -51,7 +51,7 @@ package enum DownloadParts {
             return false
         }
         let number = name.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
-        return !number.isEmpty && number.allSatisfy { Hex.value(of: $0) != nil }
+        return !number.isEmpty && number.allSatisfy { hexValue(of: $0) != nil }
     }
 
     // MARK: Complete downloads

@@ -103,7 +103,7 @@ public struct QueryEncoding: Sendable {
 
     static func escaped(_ text: String, spaces: Spaces) -> String {
         // The unreserved characters, and `/` and `?`, stay: a query may hold them (RFC 3986 §2.3 and §3.4).
-        let escaped = PercentCoding.encode(text, keeping: "/?")
+        let escaped = percentEncodedText(text, keeping: "/?")
         guard case .plus = spaces else { return escaped }
         return escaped.replacing("%20", with: "+")
     }

@@ -111,7 +111,7 @@ internal import UncurlText
     func text(_ data: Data) throws(ParameterFailure) -> String {
         switch self {
         case .base64: return data.base64EncodedString()
-        case .hexadecimal: return Hex.text(data)
+        case .hexadecimal: return hexText(data)
         case .formatted(let format): return try ParameterFailure.wrapping { try format(data) }
         }
     }

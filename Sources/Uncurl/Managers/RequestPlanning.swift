@@ -236,7 +236,7 @@ extension String {
     fileprivate var escapingInvalid: String {
         let octets = Array(utf8)
         let host = Self.host(in: octets)
-        let escaped = PercentCoding.mended(octets[...]) { index in
+        let escaped = percentMended(octets[...]) { index in
             octets[index].isPathOrQueryOctet || octets[index] == UInt8(ascii: "#") || host.contains(index)
         }
         return String(decoding: escaped, as: UTF8.self)
@@ -257,7 +257,7 @@ extension String {
     fileprivate var isPlainReference: Bool {
         guard let first = utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
         return utf8.allSatisfy { octet in
-            octet != UInt8(ascii: ".") && PercentCoding.isUnreserved(octet) || "/?=&".utf8.contains(octet)
+            octet != UInt8(ascii: ".") && isUnreservedOctet(octet) || "/?=&".utf8.contains(octet)
         }
     }
 }

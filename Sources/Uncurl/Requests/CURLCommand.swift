@@ -197,7 +197,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let isPlain =
             !text.isEmpty
             && text.utf8.allSatisfy { octet in
-                PercentCoding.isUnreserved(octet) && octet != UInt8(ascii: "~") || "/:".utf8.contains(octet)
+                isUnreservedOctet(octet) && octet != UInt8(ascii: "~") || "/:".utf8.contains(octet)
             }
         if isPlain { return text }
         var quoted: [UInt8] = []

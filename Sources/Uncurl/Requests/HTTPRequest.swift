@@ -161,12 +161,12 @@ extension DefaultStringInterpolation {
     public mutating func appendInterpolation(component text: some CustomStringConvertible) {
         let text = text.description
         if ["", ".", ".."].contains(text) { appendLiteral(String.noComponent) }
-        appendLiteral(PercentCoding.encode(text))
+        appendLiteral(percentEncodedText(text))
     }
 
     /// Inserts a text as a name or a value of a query. Every special character is escaped.
     public mutating func appendInterpolation(query text: some CustomStringConvertible) {
-        appendLiteral(PercentCoding.encode(text.description))
+        appendLiteral(percentEncodedText(text.description))
     }
 }
 

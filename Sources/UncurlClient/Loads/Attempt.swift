@@ -615,7 +615,7 @@ extension Attempt {
         var fields = sent
         if let credentials {
             let octets = Array("\(credentials.user)\u{0}\(credentials.password)".utf8)
-            try? fields.replace("Authorization", "Session \(Base64.encode(octets))")
+            try? fields.replace("Authorization", "Session \(base64Text(octets))")
         }
         // The engine writes Host. A Host of the caller's own may name another server than the URL does.
         if let host = request.fields?["Host"] { try? fields.replace("Host", host) }

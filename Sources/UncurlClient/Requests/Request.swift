@@ -88,7 +88,7 @@ package struct Request: Sendable {
         }
         let parts = information.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         func decoded(_ part: ArraySlice<UInt8>) -> String {
-            String(decoding: PercentCoding.decodeBytes(part), as: UTF8.self)
+            String(decoding: percentDecodedOctets(part), as: UTF8.self)
         }
         return Credentials(user: decoded(parts[0]), password: parts.count > 1 ? decoded(parts[1]) : "")
     }

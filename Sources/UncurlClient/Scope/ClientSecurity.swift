@@ -163,7 +163,7 @@ package final class ClientSecurity: TrustEvaluator {
     /// which identity.
     func mark(_ fields: inout HTTPFields, with identity: [UInt8]?) {
         guard isOwned || identity != nil else { return }
-        let digest = identity.map { Base64.encode($0) } ?? ""
+        let digest = identity.map { base64Text($0) } ?? ""
         try? fields.replace(VaryRule.clientCertificate, "\(resumptionScope) \(digest)")
     }
 }

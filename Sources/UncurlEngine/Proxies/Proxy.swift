@@ -148,8 +148,8 @@ extension Proxy {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             if bytes[index] == UInt8(ascii: "%") {
-                guard index + 2 < bytes.endIndex, let high = Hex.value(of: bytes[index + 1]),
-                    let low = Hex.value(of: bytes[index + 2])
+                guard index + 2 < bytes.endIndex, let high = hexValue(of: bytes[index + 1]),
+                    let low = hexValue(of: bytes[index + 2])
                 else { throw .percent(at: index) }
                 result.append(high << 4 | low)
                 index += 3

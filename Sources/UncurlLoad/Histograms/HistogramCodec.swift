@@ -39,7 +39,7 @@ extension LatencyHistogram {
         let packed = Self.compress(encoded)
         var bytes: [UInt8] = []
         for word in [Self.compressedCookie, UInt32(packed.count)] { Self.append(word, to: &bytes) }
-        return Base64.encode(bytes + packed)
+        return base64Text(bytes + packed)
     }
 
     private static func append<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number, to bytes: inout [UInt8]) {
@@ -71,7 +71,7 @@ extension LatencyHistogram {
 
     /// Returns the slots that counted a value.
     package static func recorded(hdr text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
-        guard let bytes = Base64.decode(text) else { throw .notBase64 }
+        guard let bytes = base64Octets(text) else { throw .notBase64 }
         var rest = bytes[...]
         let first: UInt32 = try number(&rest)
         guard first == compressedCookie else { throw .unknownEncoding(first) }

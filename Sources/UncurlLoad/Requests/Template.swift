@@ -52,7 +52,7 @@ package struct Template: Hashable, Sendable {
 
     /// Appends a byte. Unreserved characters stay as they are; everything else is data here, not syntax.
     package static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
-        if PercentCoding.isUnreserved(byte) { out.append(byte) } else { PercentCoding.append(byte, to: &out) }
+        if isUnreservedOctet(byte) { out.append(byte) } else { appendPercentEncoded(byte, to: &out) }
     }
 }
 

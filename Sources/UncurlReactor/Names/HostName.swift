@@ -11,7 +11,7 @@ public struct HostName: Hashable, Sendable {
         guard !bare.isEmpty else { throw .emptyName }
         guard bare.utf8.count <= 253 else { throw .nameTooLong }
         guard !bare.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { throw .invalidName }
-        guard !IPText.isNumeric(bare[...]) else { throw .invalidName }
+        guard !endsInNumber(bare[...]) else { throw .invalidName }
         self.text = text
     }
 

@@ -19,11 +19,11 @@ public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
     /// Reads exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different hosts
     /// to different programs, so they are no addresses here (RFC 3986 §3.2.2, §7.4).
     public init?(_ text: String) {
-        guard let bits = IPText.v4(text) else { return nil }
+        guard let bits = ipv4Bits(text) else { return nil }
         self.bits = bits
     }
 
-    public var description: String { IPText.text(v4: bits) }
+    public var description: String { ipText(v4: bits) }
 }
 
 /// An IPv6 address, in host order, with the scope (interface index) of a link-local one; 0 for none.
@@ -49,11 +49,11 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the text of RFC 4291 §2.2, with an optional `%interface` or `%index` (RFC 4007 §11).
     public init?(_ text: String) {
-        guard let (high, low, scope) = IPText.v6(text) else { return nil }
+        guard let (high, low, scope) = ipv6Parts(text) else { return nil }
         self.init(high: high, low: low, scope: scope)
     }
 
-    public var description: String { IPText.text(v6: high, low, scope: scope) }
+    public var description: String { ipText(v6: high, low, scope: scope) }
 }
 
 /// An address of either family, without a port: the result of a look-up.

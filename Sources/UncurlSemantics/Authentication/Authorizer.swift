@@ -314,6 +314,6 @@ extension Credentials {
     public func basicAuthorization() throws(AuthenticationError) -> String {
         try checkControls()
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw .colonInUser }
-        return "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+        return "Basic " + base64Text(Array("\(user):\(password)".utf8))
     }
 }

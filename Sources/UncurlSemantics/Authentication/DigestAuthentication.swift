@@ -116,7 +116,7 @@ public struct DigestAuthentication: Sendable {
         guard challenge.protection == .content else { return "\(method):\(target)" }
         if let content { return "\(method):\(target):\(try hash(content))" }
         guard let contentHash else { throw .contentNeeded }
-        return "\(method):\(target):\(Hex.text(contentHash))"
+        return "\(method):\(target):\(hexText(contentHash))"
     }
 
     private func user() throws(AuthenticationError) -> [UInt8] {
@@ -134,7 +134,7 @@ public struct DigestAuthentication: Sendable {
 
     private func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> String {
         guard let digest = challenge.algorithm.function.hash(bytes.span) else { throw .hashUnavailable }
-        return Hex.text(digest)
+        return hexText(digest)
     }
 
     /// Returns the octets between two texts.
@@ -155,13 +155,13 @@ public struct DigestAuthentication: Sendable {
     /// Returns 128 random bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
     private static func randomNonce() -> String {
         var generator = SystemRandomNumberGenerator()
-        return Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return hexText((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// RFC 8187 §3.2.1: attr-char stands for itself.
     private static func extended(_ start: String, _ text: String) -> [UInt8] {
         text.utf8.reduce(into: Array(start.utf8)) { result, byte in
-            if byte.isASCIIAlphanumeric { result.append(byte) } else { PercentCoding.append(byte, to: &result) }
+            if byte.isASCIIAlphanumeric { result.append(byte) } else { appendPercentEncoded(byte, to: &result) }
         }
     }
 }

@@ -155,7 +155,7 @@ public struct VaryRule: Hashable, Sendable {
         var value = request.listMembers(of: field.name).joined(separator: ",")
         // Different octets that are no UTF-8 are all read as U+FFFD.
         if value.unicodeScalars.contains("\u{FFFD}") {
-            value += Hex.text(request.octets(of: field.name).flatMap(\.self))
+            value += hexText(request.octets(of: field.name).flatMap(\.self))
         }
         return field.isSecret ? Self.digest(field.name, value) : value
     }
@@ -166,6 +166,6 @@ public struct VaryRule: Hashable, Sendable {
         guard let octets = MessageDigest.sha256.hash(Array("\(name):\(value)".utf8).span) else {
             return "\(UInt64.random(in: .min ... .max))"
         }
-        return Hex.text(octets)
+        return hexText(octets)
     }
 }

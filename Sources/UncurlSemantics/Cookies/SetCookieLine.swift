@@ -113,7 +113,7 @@ public struct SetCookieLine: Sendable {
     /// Returns the cookie of this line, from that request at that time, without asking whether it may be set.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
         // An address has no hosts below it, so the cookie is for that host alone.
-        let isHostOnly = domain.isEmpty || domain.utf8.contains(UInt8(ascii: ":")) || IPText.v4(domain) != nil
+        let isHostOnly = domain.isEmpty || domain.utf8.contains(UInt8(ascii: ":")) || ipv4Bits(domain) != nil
         var cookie = Cookie(
             name: name,
             value: value,

@@ -111,8 +111,8 @@ public struct HTTPURL: Sendable {
         while end < octets.count, octets[end] != UInt8(ascii: "#") {
             let octet = octets[end]
             if octet == UInt8(ascii: "%") {
-                guard end + 2 < octets.count, Hex.value(of: octets[end + 1]) != nil,
-                    Hex.value(of: octets[end + 2]) != nil
+                guard end + 2 < octets.count, hexValue(of: octets[end + 1]) != nil,
+                    hexValue(of: octets[end + 2]) != nil
                 else { throw .percent(at: end) }
             } else if !octet.isPathOrQueryOctet {
                 throw .byte(octet, at: end)

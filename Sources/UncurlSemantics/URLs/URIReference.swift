@@ -133,7 +133,7 @@ public struct URIReference: Hashable, Sendable {
 
     private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
         guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
-        return PercentCoding.mended(part) { isAllowed(part[$0], isPath: isPath) }[...]
+        return percentMended(part) { isAllowed(part[$0], isPath: isPath) }[...]
     }
 
     /// Whether an octet is allowed: pchar and "/", and in queries and fragments "?". The percent sign depends on what

@@ -42,10 +42,10 @@ public struct URLHost: Hashable, Sendable {
         if octets.first == UInt8(ascii: "[") || octets.contains(UInt8(ascii: ":")) {
             let isBracketed = octets.first == UInt8(ascii: "[") && octets.last == UInt8(ascii: "]")
             let bare = isBracketed ? String(Substring(octets.dropFirst().dropLast())) : text
-            guard let (high, low, scope) = IPText.v6(bare) else { throw .ipv6Literal }
-            (self.bare, isAddress) = (IPText.text(v6: high, low, scope: scope), true)
-        } else if let bits = IPText.v4(text) {
-            (bare, isAddress) = (IPText.text(v4: bits), true)
+            guard let (high, low, scope) = ipv6Parts(bare) else { throw .ipv6Literal }
+            (self.bare, isAddress) = (ipText(v6: high, low, scope: scope), true)
+        } else if let bits = ipv4Bits(text) {
+            (bare, isAddress) = (ipText(v4: bits), true)
         } else {
             (bare, isAddress) = (try URLHost.name(text), false)
         }
@@ -66,7 +66,7 @@ public struct URLHost: Hashable, Sendable {
         let bare = name.hasSuffix(".") ? name.dropLast() : name[...]
         let labels = bare.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard bare.utf8.count <= 253, labels.allSatisfy({ (1...63).contains($0.count) }) else { throw .length }
-        guard !IPText.isNumeric(bare) else { throw .number }
+        guard !endsInNumber(bare) else { throw .number }
         return name
     }
 }

@@ -37,7 +37,7 @@ public struct CertificateFacts: Sendable, Hashable {
         unsafe alternativeNames = AlternativeName.all(of: certificate)
         unsafe notBefore = CertificateDate(X509_get0_notBefore(certificate))
         unsafe notAfter = CertificateDate(X509_get0_notAfter(certificate))
-        unsafe serialNumber = Hex.text(bytes(of: X509_get0_serialNumber(certificate)))
+        unsafe serialNumber = hexText(bytes(of: X509_get0_serialNumber(certificate)))
         let key = unsafe X509_get0_pubkey(certificate)
         unsafe keyType = key.flatMap { unsafe EVP_PKEY_get0_type_name($0) }.map { unsafe String(cString: $0) } ?? ""
         unsafe keyBits = key == nil ? 0 : Int(EVP_PKEY_get_bits(key))
@@ -123,7 +123,7 @@ public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
     /// Returns the text of RFC 5952: lower case, without the longest run of two or more zero groups.
     static func text(ofAddress octets: [UInt8]) -> String {
         if octets.count == 4 { return octets.map { String($0) }.joined(separator: ".") }
-        guard octets.count == 16 else { return Hex.text(octets) }
+        guard octets.count == 16 else { return hexText(octets) }
         let groups = (0..<8).map { index -> UInt16 in UInt16(octets[index * 2]) << 8 | UInt16(octets[index * 2 + 1]) }
         var best = 0..<0
         var start = 0

@@ -95,7 +95,7 @@ extension TLSError: CustomStringConvertible {
     /// Returns printable ASCII as it is, and other bytes as hexadecimal numbers.
     private static func shown(_ bytes: [UInt8]) -> String {
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            return bytes.map { "0x" + Hex.text([$0]) }.joined(separator: " ")
+            return bytes.map { "0x" + hexText([$0]) }.joined(separator: " ")
         }
         return "“\(String(decoding: bytes, as: UTF8.self))”"
     }

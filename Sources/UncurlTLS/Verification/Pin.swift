@@ -36,9 +36,9 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// gives the length of a digest.
     private static func digest(_ text: Substring.UTF8View) -> [UInt8]? {
         let behindSlash =
-            text.first == UInt8(ascii: "/") ? Base64.decodeCanonical(Substring(text.dropFirst())) : nil
+            text.first == UInt8(ascii: "/") ? canonicalBase64Octets(Substring(text.dropFirst())) : nil
         if let behindSlash, behindSlash.count == 32 { return behindSlash }
-        return Base64.decodeCanonical(Substring(text)) ?? behindSlash
+        return canonicalBase64Octets(Substring(text)) ?? behindSlash
     }
 
     /// Reads pins with semicolons between them. One that cannot be read is an error, and is never left out.
@@ -51,7 +51,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        (isOfCertificate ? "cert-sha256//" : "sha256//") + Base64.encode(sha256)
+        (isOfCertificate ? "cert-sha256//" : "sha256//") + base64Text(sha256)
     }
 
     func matches(_ chain: VerifiedChain) -> Bool {
@@ -62,7 +62,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// Checks the pins. Returns nil if one matches or there are none.
     static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TLSTrustFailure? {
         if pins.isEmpty || pins.contains(where: { $0.matches(chain) }) { return nil }
-        let leaf = "sha256//" + Base64.encode(chain.spkiSHA256.first ?? [])
+        let leaf = "sha256//" + base64Text(chain.spkiSHA256.first ?? [])
         return TLSTrustFailure(reason: .pinMismatch(leaf: leaf), code: TLSTrustFailure.applicationCode)
     }
 }

@@ -21,7 +21,7 @@ public struct TestCertificate: Sendable {
     /// RFC 7468 §2: base64 in lines of 64.
     public static func pem(_ der: [UInt8], label: String) -> String {
         var text = "-----BEGIN \(label)-----\n"
-        var rest = Base64.encode(der)[...]
+        var rest = base64Text(der)[...]
         while !rest.isEmpty {
             text += rest.prefix(64) + "\n"
             rest = rest.dropFirst(64)

@@ -85,7 +85,7 @@ import UncurlText
     /// DSA parameters in DER: 2,048 bits, and 224 for the subgroup. They are constant, because finding them takes a
     /// second; they are not secret.
     private static let dsaParameters: [UInt8] =
-        Base64.decode(
+        base64Octets(
             """
             MIICKAKCAQEAmjYV4dQw4OQQBsE7CcAfN3Uz51wOjZqDN8Yl53ia6AbPB4octERqQynhKR0eGwJf8slViEjVKg8AtdCPN3m/i+Ux\
             F/R1Vm17qA1XtsLBno3pekFxeunn/M7KRqoz8bUzhtsmV7YKwKa456+4yXMK82v+hME0o7tbep9+34h2mv8i5jyzqOnr9hiXenNy\

@@ -31,7 +31,7 @@ extension Routes {
 
     /// `/base64/SFRUUA==` answers with the decoded text.
     static func base64(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        guard let bytes = Base64.decode(rest.joined(separator: "/")) else { return .bad("that is no Base64") }
+        guard let bytes = base64Octets(rest.joined(separator: "/")) else { return .bad("that is no Base64") }
         return RouteResponse(200, type: "text/html; charset=utf-8", .bytes(bytes))
     }
 
@@ -129,5 +129,5 @@ extension Routes {
             + "H//Z"
     )
 
-    private static func constant(_ base64: String) -> [UInt8] { Base64.decode(base64) ?? [] }
+    private static func constant(_ base64: String) -> [UInt8] { base64Octets(base64) ?? [] }
 }

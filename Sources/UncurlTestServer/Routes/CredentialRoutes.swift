@@ -27,7 +27,7 @@ extension Routes {
     ) -> RouteResponse {
         guard rest.count == 2 else { return .notFound }
         let wanted = Array("\(rest[0]):\(rest[1])".utf8)
-        guard let sent = credentials("basic", request), Base64.decode(sent) == wanted else { return refuse() }
+        guard let sent = credentials("basic", request), base64Octets(sent) == wanted else { return refuse() }
         return .json(["authenticated": .bool(true), "user": .string(rest[0])])
     }
 
@@ -77,7 +77,7 @@ extension Routes {
         guard says("username", user), says("realm", realm), says("nonce", nonce), says("qop", qop) else { return false }
         guard let uri = sent["uri"], let count = sent["nc"], let own = sent["cnonce"] else { return false }
         func hash(_ text: [UInt8]) -> String {
-            Hex.text((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
+            hexText((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
         }
         let secret = hash(Array("\(user):\(realm):\(password)".utf8))
         var action = "\(request.method):\(uri)"

@@ -61,7 +61,7 @@ extension Routes {
         var json = JSONTree.null
         switch Routes.essence(of: type) {
         case "application/x-www-form-urlencoded":
-            form.fields = PercentCoding.pairs(String(decoding: request.body, as: UTF8.self))
+            form.fields = formPairs(String(decoding: request.body, as: UTF8.self))
         case "multipart/form-data":
             guard let decoded = DecodedForm.multipart(request.body, contentType: type) else { fallthrough }
             form = decoded
@@ -79,7 +79,7 @@ extension Routes {
 
     /// UTF-8 as it is; other octets as a data URL (RFC 2397).
     static func text(of bytes: [UInt8], type: String) -> String {
-        String(validating: bytes, as: UTF8.self) ?? "data:\(type);base64,\(Base64.encode(bytes))"
+        String(validating: bytes, as: UTF8.self) ?? "data:\(type);base64,\(base64Text(bytes))"
     }
 
     private static func titled(_ name: String) -> String {

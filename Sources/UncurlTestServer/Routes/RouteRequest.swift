@@ -28,10 +28,10 @@ struct RouteRequest: Sendable {
     /// The path's parts, decoded; `/a//b` has an empty one.
     var segments: [String] {
         path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map { String(decoding: PercentCoding.decodeBytes($0), as: UTF8.self) }
+            .map { String(decoding: percentDecodedOctets($0), as: UTF8.self) }
     }
 
-    var arguments: [Pair] { PercentCoding.pairs(rawQuery) }
+    var arguments: [Pair] { formPairs(rawQuery) }
 
     func argument(_ name: String) -> String? {
         arguments.first { $0.name.utf8.elementsEqual(name.utf8) }?.value

@@ -221,7 +221,7 @@ final class ServerUpload: Sendable {
     func finish(_ turn: UInt64) -> (UInt64, String)? {
         state.withLock { state in
             guard state.turn == turn else { return nil }
-            let hash = state.digest.take()?.finish().map { Hex.text($0) } ?? ""
+            let hash = state.digest.take()?.finish().map { hexText($0) } ?? ""
             state.hash = hash
             return (state.received, hash)
         }

@@ -23,7 +23,7 @@ public struct Agreement: Hashable, Sendable {
 
     /// RFC 6455 §4.2.2 (5.4): the base64 of the SHA-1 of the key as sent and this text.
     static func acceptance(of key: String) -> String {
-        Base64.encode(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        base64Text(SHA1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
 

@@ -19,7 +19,7 @@ public struct ClientHandshake: Sendable {
         // §4.1: sixteen octets, chosen at random.
         var random = SystemRandomNumberGenerator()
         let nonce = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) }
-        try self.init(key: Base64.encode(nonce), protocols, deflate)
+        try self.init(key: base64Text(nonce), protocols, deflate)
     }
 
     init(key: String, _ protocols: [String], _ deflate: DeflateOffer?) throws(HandshakeError) {

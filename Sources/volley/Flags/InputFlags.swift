@@ -209,6 +209,6 @@ extension ContentFlags {
         guard user.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
             throw UsageError("--user has a control character: RFC 7617 allows none")
         }
-        return "Authorization: Basic \(Base64.encode(Array(user.utf8)))"
+        return "Authorization: Basic \(base64Text(Array(user.utf8)))"
     }
 }

@@ -116,7 +116,7 @@ private struct CurlLine {
             } else {
                 set("Cookie", text)
             }
-        case "-u", "--user": set("Authorization", "Basic \(Base64.encode(Array(text.utf8)))")
+        case "-u", "--user": set("Authorization", "Basic \(base64Text(Array(text.utf8)))")
         default:
             throw unknown(name)
         }
@@ -397,7 +397,7 @@ struct ShellWords {
     private mutating func number(_ most: Int, radix: UInt32) -> UInt32? {
         var value: UInt32?
         for _ in 0..<most {
-            guard let digit = peek.flatMap({ Hex.value(of: $0) }), digit < radix else { break }
+            guard let digit = peek.flatMap({ hexValue(of: $0) }), digit < radix else { break }
             value = (value ?? 0) * radix + UInt32(digit)
             position += 1
         }

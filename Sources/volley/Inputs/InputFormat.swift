@@ -190,7 +190,7 @@ extension RequestInput {
                 }
             }
             if let body = json.members?.first(where: { $0.0 == "body" })?.1 {
-                guard let bytes = body.string.flatMap({ Base64.decode($0) }) else {
+                guard let bytes = body.string.flatMap({ base64Octets($0) }) else {
                     throw place.problem("the body is not in Base64")
                 }
                 draft.body = bytes

@@ -133,7 +133,7 @@ private struct PostmanReader {
             draft.headers = draft.headers.adding(["Authorization: Bearer \(try value("accessToken"))"])
         case "basic":
             let pair = "\(try value("username")):\(try value("password"))"
-            draft.headers = draft.headers.adding(["Authorization: Basic \(Base64.encode(Array(pair.utf8)))"])
+            draft.headers = draft.headers.adding(["Authorization: Basic \(base64Text(Array(pair.utf8)))"])
         case "apikey" where try value("in").isSame(as: "query"):
             let pair = "\(Self.escaped(try value("key")))=\(Self.escaped(try value("value")))"
             draft.url += (draft.url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + pair

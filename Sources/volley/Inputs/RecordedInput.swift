@@ -147,7 +147,7 @@ extension RequestInput {
     private static func body(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let text = request["postData"]?["text"]?.string else { return try form(request, place) }
         guard request["postData"]?["encoding"]?.string?.isSame(as: "base64") == true else { return Array(text.utf8) }
-        guard let bytes = Base64.decode(text) else { throw place.problem("the body is not in Base64") }
+        guard let bytes = base64Octets(text) else { throw place.problem("the body is not in Base64") }
         return bytes
     }
 

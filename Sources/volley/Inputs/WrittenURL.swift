@@ -36,11 +36,11 @@ extension RequestInput {
             let byte = bytes[position]
             position += 1
             isQuery = isQuery || byte == UInt8(ascii: "?")
-            let isLonePercent = byte == percent && bytes[position...].prefix(2).count { Hex.value(of: $0) != nil } < 2
+            let isLonePercent = byte == percent && bytes[position...].prefix(2).count { hexValue(of: $0) != nil } < 2
             if isAllowed(byte), !(isQuery && isLonePercent) {
                 out.append(byte)
             } else {
-                PercentCoding.append(byte, to: &out)
+                appendPercentEncoded(byte, to: &out)
             }
         }
         return String(decoding: out, as: UTF8.self)
@@ -55,7 +55,7 @@ extension RequestInput {
     private static func isAllowed(_ octet: UInt8) -> Bool {
         switch Unicode.Scalar(octet) {
         case "!", "$", "&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "@", "/", "?", "%", "#": true
-        default: PercentCoding.isUnreserved(octet)
+        default: isUnreservedOctet(octet)
         }
     }
 
