@@ -116,10 +116,7 @@ public final class EventLoop: @unchecked Sendable {
             free.append(slot)
             throw error
         }
-        slots[Int(slot)].handler = handler
-        slots[Int(slot)].fd = fd
-        slots[Int(slot)].interest = interest
-        slots[Int(slot)].look = looks
+        slots[Int(slot)] = Slot(handler: handler, generation: token.generation, fd: fd, interest: interest, look: looks)
         return token
     }
 

@@ -20,15 +20,16 @@ internal import CUncurlLinux
     deinit { unsafe events.deallocate() }
 
     func add(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce(.epollAdd) {
-            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_ADD, fd, interest.rawValue, token.packed)
-        }
+        _ = try callingOnce(.epollAdd) { control(EPOLL_CTL_ADD, fd, interest, token) }
     }
 
     func change(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce(.epollModify) {
-            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_MOD, fd, interest.rawValue, token.packed)
-        }
+        _ = try callingOnce(.epollModify) { control(EPOLL_CTL_MOD, fd, interest, token) }
+    }
+
+    @inline(__always)
+    private func control(_ operation: CInt, _ fd: CInt, _ interest: Interest, _ token: Token) -> CInt {
+        uncurl_epoll_ctl(epoll.number, operation, fd, interest.rawValue, token.packed)
     }
 
     /// Removes a socket. This must be done before the close: a description shared with a forked child would be reported

@@ -141,7 +141,7 @@ public final class InterfaceMonitor: ReadinessHandler {
     }
 
     /// Returns the octets in network order.
-    private static func octets<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+    private static func octets(_ number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: number.bigEndian)
         return bytes

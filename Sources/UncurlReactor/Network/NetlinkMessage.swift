@@ -94,19 +94,9 @@ struct NetlinkMessage {
 
 extension ArraySlice<UInt8> {
     /// Returns a number in the machine's byte order; nil if the bytes end before it.
-    func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number? {
-        let size = Number.bitWidth / 8
-        guard count >= offset + size else { return nil }
-        var value: Number = 0
-        for index in 0..<size {
-            let byte = Number(truncatingIfNeeded: self[startIndex + offset + index])
-            #if _endian(little)
-            value |= byte << Number(8 * index)
-            #else
-            value = (value << 8) | byte
-            #endif
-        }
-        return value
+    func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number? {
+        guard count >= offset + MemoryLayout<Number>.size else { return nil }
+        return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
     /// The text up to the first NUL.
@@ -115,14 +105,8 @@ extension ArraySlice<UInt8> {
 
 extension [UInt8] {
     /// Appends a number in the machine's byte order.
-    mutating func append<Number: FixedWidthInteger>(number: Number) {
-        for index in 0..<Number.bitWidth / 8 {
-            #if _endian(little)
-            append(UInt8(truncatingIfNeeded: number >> Number(8 * index)))
-            #else
-            append(UInt8(truncatingIfNeeded: number >> Number(Number.bitWidth - 8 * (index + 1))))
-            #endif
-        }
+    mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
+        unsafe Swift.withUnsafeBytes(of: number) { unsafe append(contentsOf: $0) }
     }
 }
 

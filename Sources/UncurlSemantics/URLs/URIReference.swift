@@ -49,24 +49,18 @@ public struct URIReference: Hashable, Sendable {
     /// Returns the target (§5.2.2). The fragment is the reference's own.
     public func resolved(against base: URIReference) -> URIReference {
         var target = self
-        if scheme != nil {
-            target.path = Self.withoutDotSegments(path)
-            return target
+        if scheme == nil {
+            target.scheme = base.scheme
+            if authority == nil {
+                target.authority = base.authority
+                if path.isEmpty {
+                    (target.path, target.query) = (base.path, query ?? base.query)
+                    return target
+                }
+                if path.first != UInt8(ascii: "/") { target.path = base.merged(with: path) }
+            }
         }
-        target.scheme = base.scheme
-        if authority != nil {
-            target.path = Self.withoutDotSegments(path)
-            return target
-        }
-        target.authority = base.authority
-        if path.isEmpty {
-            target.path = base.path
-            target.query = query ?? base.query
-        } else if path.first == UInt8(ascii: "/") {
-            target.path = Self.withoutDotSegments(path)
-        } else {
-            target.path = Self.withoutDotSegments(base.merged(with: path))
-        }
+        target.path = Self.withoutDotSegments(target.path)
         return target
     }
 

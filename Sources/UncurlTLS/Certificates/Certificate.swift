@@ -46,29 +46,37 @@ internal import CUncurlOpenSSL
 extension Certificate {
     /// Returns the certificates, and the reasons why blocks that are marked as certificates were left out.
     static func read(_ bytes: [UInt8]) -> (certificates: [Certificate], faults: [String]) {
-        var certificates: [Certificate] = []
-        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
-            // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
-            guard let one = unsafe PEM_read_bio_X509_AUX(bio, nil, PasswordAnswer.callback, nil) else { return false }
-            unsafe certificates.append(Certificate(adopting: one))
-            return true
+        // This reads TRUSTED CERTIFICATE, too: some distributions use it in their bundles.
+        let (found, faults) = unsafe blocks(of: bytes) {
+            unsafe PEM_read_bio_X509_AUX($0, nil, PasswordAnswer.callback, nil)
         }
-        if certificates.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) { return ([one], []) }
-        return (certificates, faults)
+        if unsafe found.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) { return ([one], []) }
+        return unsafe (found.map { unsafe Certificate(adopting: $0) }, faults)
     }
 
     static func readRevocationLists(_ bytes: [UInt8]) -> (lists: [OpaquePointer], faults: [String]) {
-        var lists: [OpaquePointer] = unsafe []
-        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
-            guard let one = unsafe PEM_read_bio_X509_CRL(bio, nil, PasswordAnswer.callback, nil) else { return false }
-            unsafe lists.append(one)
-            return true
+        let (lists, faults) = unsafe blocks(of: bytes) {
+            unsafe PEM_read_bio_X509_CRL($0, nil, PasswordAnswer.callback, nil)
         }
-        if unsafe lists.isEmpty, bytes.first == 0x30 {
-            let one = unsafe decodedDER(bytes) { unsafe d2i_X509_CRL(nil, &$0, $1) }.made
-            if let one = unsafe one { return unsafe ([one], []) }
+        if unsafe lists.isEmpty, bytes.first == 0x30,
+            let one = unsafe decodedDER(bytes, { unsafe d2i_X509_CRL(nil, &$0, $1) }).made
+        {
+            return unsafe ([one], [])
         }
         return unsafe (lists, faults)
+    }
+
+    private static func blocks(
+        of bytes: [UInt8],
+        _ read: (OpaquePointer) -> OpaquePointer?
+    ) -> (found: [OpaquePointer], faults: [String]) {
+        var found: [OpaquePointer] = unsafe []
+        let faults = unsafe eachBlock(of: bytes) { bio -> Bool in
+            guard let one = unsafe read(bio) else { return false }
+            unsafe found.append(one)
+            return true
+        }
+        return unsafe (found, faults)
     }
 
     /// Calls `body` with a read-only BIO over the bytes, which is valid for the length of the call.

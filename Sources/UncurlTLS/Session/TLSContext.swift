@@ -74,20 +74,12 @@ public final class TLSContext: Sendable {
         if configuration.policy.stapling != .ignored {
             unsafe uncurl_ctx_request_staple(context) { ssl, _ in unsafe TLSSession.checkStaple(ssl) }
         }
-        guard configuration.resumes else {
-            _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
-            return setKeyLog()
-        }
         // OpenSSL's own cache knows neither hosts nor tickets for one use.
-        let mode = SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
-        _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(mode))
-        unsafe SSL_CTX_sess_set_new_cb(context) { unsafe TLSSession.keep($0, $1) }
-        setKeyLog()
-    }
-
-    private func setKeyLog() {
+        let kept = SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+        _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(configuration.resumes ? kept : SSL_SESS_CACHE_OFF))
+        if configuration.resumes { unsafe SSL_CTX_sess_set_new_cb(context) { unsafe TLSSession.keep($0, $1) } }
         guard configuration.keyLog != nil else { return }
-        unsafe SSL_CTX_set_keylog_callback(owned.handle) { ssl, line in
+        unsafe SSL_CTX_set_keylog_callback(context) { ssl, line in
             guard let line = unsafe line else { return }
             unsafe TLSSession.of(ssl)?.keyLog?.append(line)
         }

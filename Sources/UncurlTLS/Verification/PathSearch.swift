@@ -165,7 +165,7 @@ extension TLSTrustFailure {
             let sent = unsafe uncurl_certificate_count(X509_STORE_CTX_get0_untrusted(context))
             reason = sent <= 1 && depth == 0 ? .incompleteChain(issuer: issuer) : .unknownIssuer(issuer)
         case X509_V_ERR_INVALID_PURPOSE: reason = .wrongPurpose(isClient: policy.isForClient)
-        default: reason = Self.plain[code] ?? .other
+        default: reason = Self.plain(code)
         }
         let subject = unsafe CertificateFacts.text(X509_get_subject_name(current))
         self.init(reason: reason, depth: depth, subject: subject, code: code)
@@ -178,74 +178,48 @@ extension TLSTrustFailure {
     }
 
     /// The errors that carry no values.
-    private static let plain: [CInt: Reason] = {
-        let groups: [(Reason, [CInt])] = [
-            (.selfSigned, [X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT]),
-            (.chainTooLong, [X509_V_ERR_CERT_CHAIN_TOO_LONG]),
-            (.notAnAuthority, [X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN]),
-            (.pathTooLong, [X509_V_ERR_PATH_LENGTH_EXCEEDED]),
-            (
-                .nameConstraints,
-                [
-                    X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
-                    X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
-                    X509_V_ERR_UNSUPPORTED_NAME_SYNTAX,
-                ]
-            ),
-            (.unknownCriticalExtension, [X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION]),
-            (.weakKey, [X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL]),
-            (.weakSignature, [X509_V_ERR_CA_MD_TOO_WEAK]),
-            (
-                .badSignature,
-                [
-                    X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
-                    X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
-                    X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM,
-                ]
-            ),
-            (
-                .unreadableKey,
-                [X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_NO_ISSUER_PUBLIC_KEY]
-            ),
-            (
-                .unreadableDate,
-                [X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD]
-            ),
-            (
-                .malformed,
-                [X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_EC_KEY_EXPLICIT_PARAMS]
-            ),
-            (.distrusted, [X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED]),
-            (.revoked, [X509_V_ERR_CERT_REVOKED]),
-            (.revocationListMissing, [X509_V_ERR_UNABLE_TO_GET_CRL]),
-            (.revocationListExpired, [X509_V_ERR_CRL_HAS_EXPIRED]),
-            (.revocationListNotYetValid, [X509_V_ERR_CRL_NOT_YET_VALID]),
-            (
-                .revocationListUnusable,
-                [
-                    X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
-                    X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
-                    X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-                    X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_DIFFERENT_CRL_SCOPE,
-                    X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
-                ]
-            ),
-            (.outOfMemory, [X509_V_ERR_OUT_OF_MEM]),
-            (
-                .unprofiled,
-                [
-                    X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN,
-                    X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA, X509_V_ERR_ISSUER_NAME_EMPTY,
-                    X509_V_ERR_SUBJECT_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
-                    X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
-                    X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
-                    X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
-                    X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3,
-                ]
-            ),
-        ]
-        var table: [CInt: Reason] = [:]
-        for (reason, codes) in groups { for code in codes { table[code] = reason } }
-        return table
-    }()
+    private static func plain(_ code: CInt) -> Reason {
+        switch code {
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
+        case X509_V_ERR_CERT_CHAIN_TOO_LONG: .chainTooLong
+        case X509_V_ERR_INVALID_CA, X509_V_ERR_KEYUSAGE_NO_CERTSIGN: .notAnAuthority
+        case X509_V_ERR_PATH_LENGTH_EXCEEDED: .pathTooLong
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
+            X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
+            X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
+            .nameConstraints
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: .unknownCriticalExtension
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: .weakKey
+        case X509_V_ERR_CA_MD_TOO_WEAK: .weakSignature
+        case X509_V_ERR_CERT_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
+            X509_V_ERR_SIGNATURE_ALGORITHM_MISMATCH, X509_V_ERR_SIGNATURE_ALGORITHM_INCONSISTENCY,
+            X509_V_ERR_UNSUPPORTED_SIGNATURE_ALGORITHM:
+            .badSignature
+        case X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_NO_ISSUER_PUBLIC_KEY: .unreadableKey
+        case X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD: .unreadableDate
+        case X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_INVALID_POLICY_EXTENSION, X509_V_ERR_EC_KEY_EXPLICIT_PARAMS:
+            .malformed
+        case X509_V_ERR_CERT_UNTRUSTED, X509_V_ERR_CERT_REJECTED: .distrusted
+        case X509_V_ERR_CERT_REVOKED: .revoked
+        case X509_V_ERR_UNABLE_TO_GET_CRL: .revocationListMissing
+        case X509_V_ERR_CRL_HAS_EXPIRED: .revocationListExpired
+        case X509_V_ERR_CRL_NOT_YET_VALID: .revocationListNotYetValid
+        case X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+            X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
+            X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
+            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_DIFFERENT_CRL_SCOPE,
+            X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
+            .revocationListUnusable
+        case X509_V_ERR_OUT_OF_MEM: .outOfMemory
+        case X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA, X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN,
+            X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA, X509_V_ERR_ISSUER_NAME_EMPTY,
+            X509_V_ERR_SUBJECT_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
+            X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_EMPTY_SUBJECT_ALT_NAME,
+            X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+            X509_V_ERR_AUTHORITY_KEY_IDENTIFIER_CRITICAL, X509_V_ERR_SUBJECT_KEY_IDENTIFIER_CRITICAL,
+            X509_V_ERR_CA_CERT_MISSING_KEY_USAGE, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+            .unprofiled
+        default: .other
+        }
+    }
 }
