@@ -425,7 +425,7 @@ struct EventLoopTests {
         let loop = bench.loop
         let run = Shared(false)
         // What a thread does that is held up in the middle of its post, after the loop's last look.
-        loop.post { #expect(loop.mailbox.take(.call { run.change { $0 = true } })) }
+        loop.post { #expect(loop.executor.take(.call { run.change { $0 = true } })) }
         loop.stop()
         bench.run()
         #expect(run.value)

@@ -25,7 +25,7 @@ struct RoutingTablesTests {
         return bytes + [UInt8](repeating: 0, count: NetlinkMessage.aligned(bytes.count) - bytes.count)
     }
 
-    private static func number<Number: FixedWidthInteger>(_ value: Number) -> [UInt8] {
+    private static func number<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(number: value)
         return bytes

@@ -80,7 +80,8 @@ public struct HTTPFields: Sendable {
     /// The octets of a known field's value. Nil without one, and if its lines differ.
     package func agreed(_ known: KnownField) -> ArraySlice<UInt8>? {
         guard let first = first(known).map({ block[$0] }) else { return nil }
-        return (0..<count).allSatisfy { self.known(at: $0) != known || block[valueRange(at: $0)] == first } ? first : nil
+        return (0..<count).allSatisfy { self.known(at: $0) != known || block[valueRange(at: $0)] == first }
+            ? first : nil
     }
 
     /// Whether there is such a field. No comparison of names.
@@ -251,14 +252,7 @@ public struct HTTPFields: Sendable {
     }
 
     func matches(_ index: Int, _ name: String) -> Bool {
-        let range = table[index].name
-        guard range.count == name.utf8.count else { return false }
-        var position = range.lowerBound
-        for octet in name.utf8 {
-            guard ASCII.lowercased(octet) == ASCII.lowercased(block[position]) else { return false }
-            position += 1
-        }
-        return true
+        equalIgnoringCase(block.span, table[index].name, name.utf8)
     }
 }
 
@@ -313,14 +307,9 @@ extension KnownField {
 }
 
 /// Whether the octets of a range are `name`, letters of either case being equal.
-func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8]) -> Bool {
-    guard range.count == name.count else { return false }
-    for index in 0..<name.count {
-        guard ASCII.lowercased(bytes.byte(range.lowerBound &+ index)) == ASCII.lowercased(name[index]) else {
-            return false
-        }
-    }
-    return true
+func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: some Collection<UInt8>) -> Bool {
+    range.count == name.count
+        && zip(range, name).allSatisfy { ASCII.lowercased(bytes.byte($0)) == ASCII.lowercased($1) }
 }
 
 extension String {

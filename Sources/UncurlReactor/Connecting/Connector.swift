@@ -115,12 +115,8 @@ public final class Connector {
     // MARK: Private
 
     private var familiesWanted: Set<IPAddress.Family> {
-        switch options.localAddress?.family {
-        case nil: [.v4, .v6]
-        case .v4: [.v4]
-        case .v6: [.v6]
-        case .unix: []
-        }
+        guard let local = options.localAddress else { return [.v4, .v6] }
+        return IPAddress.Family(local.family).map { [$0] } ?? []
     }
 
     private func resolve(_ host: String, _ port: UInt16) {
@@ -226,12 +222,9 @@ public final class Connector {
     }
 
     private func remember(_ address: SocketAddress) {
-        guard case .host(let host, _) = target, IPAddress(host) == nil else { return }
-        switch address.family {
-        case .v4: resolver.remember(.v4, for: host, now: loop.now)
-        case .v6: resolver.remember(.v6, for: host, now: loop.now)
-        case .unix: break
-        }
+        guard case .host(let host, _) = target, IPAddress(host) == nil, let family = IPAddress.Family(address.family)
+        else { return }
+        resolver.remember(family, for: host, now: loop.now)
     }
 
     private func reportFailure() {

@@ -122,8 +122,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Changes the events that the socket waits for. It costs a system call only if something changes.
     public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].interest != interest else { return }
+        guard let slot = place(of: token), slots[slot].interest != interest else { return }
         if !slots[slot].isSuspended { try poller.change(slots[slot].fd, interest, token) }
         slots[slot].interest = interest
     }
@@ -131,33 +130,30 @@ public final class EventLoop: @unchecked Sendable {
     /// Takes the socket out of the epoll set and keeps its registration. It is for a paused reader whose peer has reset
     /// or hung up: epoll reports that with any interest, even none, and the loop would spin.
     public func suspend(_ token: Token) {
-        let slot = Int(token.slot)
-        guard holds(token), !slots[slot].isSuspended else { return }
+        guard let slot = place(of: token), !slots[slot].isSuspended else { return }
         poller.remove(slots[slot].fd)
         slots[slot].isSuspended = true
     }
 
     /// Puts the socket back with its interest; events that wait there are reported next turn.
     public func resume(_ token: Token) throws(Errno) {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].isSuspended else { return }
+        guard let slot = place(of: token), slots[slot].isSuspended else { return }
         try poller.add(slots[slot].fd, slots[slot].interest, token)
         slots[slot].isSuspended = false
     }
 
     /// Gives the registration to another handler, as a dial does to the connection that it made.
     public func handOver(_ token: Token, to handler: any ReadinessHandler) {
-        guard holds(token) else { return }
+        guard let slot = place(of: token) else { return }
         // Releasing the former handler may run a `deinit` that calls the loop, so it is not done within the assignment.
-        let former = slots[Int(token.slot)].handler
-        slots[Int(token.slot)].handler = handler
+        let former = slots[slot].handler
+        slots[slot].handler = handler
         _ = consume former
     }
 
     /// Ends a registration. It must be called before the descriptor is closed. Its events in this batch are dropped.
     public func deregister(_ token: Token) {
-        guard holds(token) else { return }
-        let slot = Int(token.slot)
+        guard let slot = place(of: token) else { return }
         if !slots[slot].isSuspended { poller.remove(slots[slot].fd) }
         let former = slots[slot].handler
         slots[slot] = Slot(generation: slots[slot].generation &+ 1)
@@ -176,8 +172,9 @@ public final class EventLoop: @unchecked Sendable {
     /// none had when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all
     /// sockets and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
     public func mayHaveNews(_ token: Token) -> Bool {
-        let slot = Int(token.slot)
-        guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
+        guard let slot = place(of: token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else {
+            return true
+        }
         guard let lookedAt else { return true }
         let time = Instant.current()
         if time.nanoseconds(since: lookedAt) >= Self.lookLifetime { lookForReadySockets(at: time) }
@@ -328,8 +325,7 @@ public final class EventLoop: @unchecked Sendable {
 
     @inline(__always)
     private func dispatch(_ token: Token, _ readiness: Readiness) {
-        let slot = Int(token.slot)
-        guard slot < slots.count, slots[slot].generation == token.generation else { return }
+        guard let slot = place(of: token) else { return }
         slots[slot].handler?.ready(readiness)
     }
 
@@ -393,8 +389,11 @@ public final class EventLoop: @unchecked Sendable {
         alarm.clear()
     }
 
-    private func holds(_ token: Token) -> Bool {
-        Int(token.slot) < slots.count && slots[Int(token.slot)].generation == token.generation
+    /// Returns the slot of a registration; nil if it has ended.
+    @inline(__always)
+    private func place(of token: Token) -> Int? {
+        let slot = Int(token.slot)
+        return slot < slots.count && slots[slot].generation == token.generation ? slot : nil
     }
 
     private func grow() -> UInt32 {

@@ -88,6 +88,17 @@ extension SocketAddress: CustomStringConvertible {
 
 // MARK: The kernel's form
 
+extension IPAddress.Family {
+    /// Nil for unix.
+    init?(_ family: SocketAddress.Family) {
+        switch family {
+        case .v4: self = .v4
+        case .v6: self = .v6
+        case .unix: return nil
+        }
+    }
+}
+
 extension SocketAddress.Family {
     var domain: CInt {
         switch self {
