@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Why a file could not be read.
-struct FileFault: Error, Hashable {
-    let code: CInt
-    var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
+package struct FileFault: Error, Hashable {
+    package let code: CInt
+    package var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
 
     /// Whether the fault may pass, and says nothing about the file: a lack of descriptors or memory, a faulty disk.
     var mayPass: Bool {
@@ -15,12 +15,12 @@ struct FileFault: Error, Hashable {
 }
 
 /// Reads small files as a whole. It blocks.
-enum FileBytes {
+package enum FileBytes {
     /// The largest size that is read. The largest bundle in use is under half a megabyte, the largest revocation lists
     /// have some ten megabytes.
-    static let limit = 64 << 20
+    package static let limit = 64 << 20
 
-    static func read(_ path: String) throws(FileFault) -> [UInt8] {
+    package static func read(_ path: String, limit: Int = limit) throws(FileFault) -> [UInt8] {
         // C would open the file whose name is the part before it.
         guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
