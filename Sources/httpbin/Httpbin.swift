@@ -147,20 +147,12 @@ struct SecureOptions: ParsableArguments {
     private static let sizeLimit = 1 << 20
 
     private static func read(_ path: String) throws -> [UInt8] {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw unsafe ValidationError("\(path): \(String(cString: strerror(errno)))") }
-        defer { close(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-        while bytes.count <= sizeLimit {
-            let count = unsafe Glibc.read(file, &buffer, buffer.count)
-            guard count > 0 else {
-                if count == 0 { return bytes }
-                throw unsafe ValidationError("\(path): \(String(cString: strerror(errno)))")
-            }
-            bytes += buffer[..<count]
+        do throws(FileFault) {
+            return try readFile(path, limit: sizeLimit)
+        } catch {
+            let isTooLarge = error.code == EFBIG
+            throw ValidationError(isTooLarge ? "\(path) is larger than a certificate file" : "\(path): \(error.text)")
         }
-        throw ValidationError("\(path) is larger than a certificate file")
     }
 
     private static func write(_ text: String, to path: String) throws {

@@ -36,9 +36,9 @@ extension Reader {
             }
         ),
         Reader("multipart-form", of: "UncurlTestServer/Routes/Inspection") { octets in
-            _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=B")
+            _ = Routes.multipart(octets, contentType: "multipart/form-data; boundary=B")
             let text = String(decoding: octets.prefix(200), as: UTF8.self)
-            _ = DecodedForm.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")
+            _ = Routes.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")
         },
     ]
 }

@@ -36,7 +36,6 @@ final class BodyReader {
     private var owed: [UInt8] = []
     private var index = 0
     private var current = Current.nothing
-    /// How many bytes have been given so far.
     private var given: UInt64 = 0
     /// The length that the current part has declared, and how much it has given.
     private var declared: UInt64?
@@ -155,7 +154,6 @@ final class BodyReader {
         return .send(before: before, content: bytes, after: after)
     }
 
-    /// Returns the beginning of a chunk of `count` octets.
     private func beginChunk(_ count: Int) -> [UInt8] {
         var line: [UInt8] = []
         swap(&line, &owed)
@@ -163,7 +161,6 @@ final class BodyReader {
         return line
     }
 
-    /// Returns the end of the content.
     private func end(trailers: HTTPFields = HTTPFields()) throws(EngineError) -> [UInt8] {
         guard isChunked else { return [] }
         var bytes: [UInt8] = []

@@ -109,7 +109,6 @@ final class BodyPipe: Sendable {
 
     // MARK: The loop's side
 
-    /// Takes the next piece.
     func take() throws(BodySourceError) -> BodyPart {
         let (taken, failure, isWanted) = state.withLock { state -> (BodyPart, BodySourceError?, Bool) in
             var taken = BodyPart.later

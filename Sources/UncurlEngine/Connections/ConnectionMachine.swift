@@ -88,7 +88,6 @@ struct ConnectionMachine {
         return true
     }
 
-    /// Notes that the response is complete.
     mutating func answered(at now: Instant) { answered = now }
 
     /// Notes that the read side has ended, or will after what is being read.

@@ -1,7 +1,6 @@
 /// One coded stream, by the library of its coding: zlib's, and libbrotli's and libzstd's behind their package traits.
 /// Its input may be cut anywhere; after ``reset()`` it decodes another body.
 protocol CodedStream: AnyObject {
-    /// Ready for another body in the same coding.
     func reset()
 
     /// No input has come, or the stream is complete: the content may end here.

@@ -17,7 +17,6 @@ public final class CodingDecoder {
     }
 
     private var stages: [Stage]
-    /// The value of the field that this decodes.
     let encoding: String
     let limits: DecodingLimits
     private var consumed: UInt64 = 0

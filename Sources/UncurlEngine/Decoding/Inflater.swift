@@ -31,13 +31,11 @@ internal import CUncurlZlib
         unsafe stream.deallocate()
     }
 
-    /// Prepares for another body in the same coding. The window is kept.
     func reset() {
         state = .start(first: nil)
         unsafe inflateReset2(stream, Inflater.windowBits(coding))
     }
 
-    /// Whether the content may end here: no input has come, or the stream is complete.
     var mayEnd: Bool {
         switch state {
         case .start(let first): first == nil
@@ -46,8 +44,6 @@ internal import CUncurlZlib
         }
     }
 
-    /// Decodes from `input` into `output`; both counts may be short. If both are 0, `input` is used up, and so is what
-    /// zlib held back.
     func decode(
         _ input: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>

@@ -27,7 +27,6 @@ final class Connection: ReadinessHandler, TimerHandler {
     var isRetired = false
 
     private var machine: ConnectionMachine
-    /// The exchange, while the machine is busy.
     private var exchange: Exchange?
     var link: Link
     /// Nil until the first byte of the response has come.
@@ -40,6 +39,11 @@ final class Connection: ReadinessHandler, TimerHandler {
     static let mostDecoded = 4 << 20
     /// How much of that is left in this turn.
     private var decodable = mostDecoded
+    /// The longest chunk, in bytes, that is joined to others of its read, and the most that is delivered together: a
+    /// delegate is called as often as the socket is read, and not as often as a server makes a chunk
+    /// (`./dev bench chunks`). To deliver a longer one costs less than to copy it.
+    static let longestJoined = 1 << 10
+    static let joinedCapacity = 16 << 10
     /// Whether content waits for the other sockets' turn.
     private var deliversLater = false
     private var timer: TimerID?
@@ -74,7 +78,6 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     var isReused: Bool { machine.isReused }
-    /// When its last response ended.
     var answered: Instant { machine.answered }
     var peerFinished: Bool { machine.peerFinished }
 
@@ -185,7 +188,6 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether the server closed with its answer without announcing that.
     var isFinishedUnannounced: Bool { peerFinished && reading?.parser.persistence == .keepAlive }
 
-    /// Begins to read an answer to `exchange`, of which the first bytes have come.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
         reading.pace = .usual
@@ -221,7 +223,6 @@ final class Connection: ReadinessHandler, TimerHandler {
         if timer == nil { armIdleTimer(machine.idleLimit(engine.idleLimit)) }
     }
 
-    /// Notes the peer's version and hints.
     func note(_ head: ResponseHead) {
         host.isHTTP10 = head.version == .http10
         guard head.contains(.keepAlive), engine.configuration.foreseesCloses, let hint = KeepAliveHint(head.fields)
@@ -398,14 +399,14 @@ extension Connection {
         _ head: inout ResponseHead
     ) -> Bool {
         var offset = 0
-        var chunks = JoinedChunks()
+        var joined = 0
         while true {
             let rest = input.extracting(droppingFirst: offset)
             let step: ParseStep
             do throws(HTTP1Error) {
                 step = try reading.parser.parse(rest, into: &head)
             } catch {
-                if deliver(&chunks, exchange, reading) {
+                if deliver(&joined, exchange, reading) {
                     engine.fail(exchange, .malformedResponse(error))
                 } else if isServing(exchange) {
                     // The parser repeats its error.
@@ -418,7 +419,7 @@ extension Connection {
             var goesOn = true
             switch step.event {
             case .needsInput:
-                return deliver(&chunks, exchange, reading)
+                return deliver(&joined, exchange, reading)
             case .informational:
                 exchange.delegate?.exchange(exchange.id, didReceive: head)
                 goesOn = isServing(exchange)
@@ -427,9 +428,9 @@ extension Connection {
                 goesOn = begin(exchange, head)
             case .body(let range):
                 let isLast = offset == input.count
-                goesOn = take(rest.extracting(range), isLast: isLast, after: &chunks, exchange, reading)
+                goesOn = take(rest.extracting(range), isLast: isLast, after: &joined, exchange, reading)
             case .end:
-                goesOn = deliver(&chunks, exchange, reading)
+                goesOn = deliver(&joined, exchange, reading)
                 // The parser repeats the end.
                 guard goesOn else { break }
                 goesOn = completed(exchange, reading, surplus: input.count - offset)
@@ -500,28 +501,33 @@ extension Connection {
     private func take(
         _ piece: Span<UInt8>,
         isLast: Bool,
-        after chunks: inout JoinedChunks,
+        after joined: inout Int,
         _ exchange: Exchange,
         _ reading: Reading
     ) -> Bool {
         // Small content that is alone in its read is not copied.
-        let isJoined = piece.count <= JoinedChunks.most && !(isLast && chunks.isEmpty)
-        if !isJoined || !chunks.hasRoom(for: piece) {
-            guard deliver(&chunks, exchange, reading) else {
+        let isJoined = piece.count <= Connection.longestJoined && !(isLast && joined == 0)
+        if !isJoined || piece.count > Connection.joinedCapacity - joined {
+            guard deliver(&joined, exchange, reading) else {
                 if isServing(exchange) { reading.heldContent = (reading.heldContent ?? []) + Array(piece) }
                 return false
             }
         }
         guard isJoined else { return deliver(piece, exchange, reading) }
-        unsafe chunks.add(piece, to: engine.joined)
+        unsafe piece.withUnsafeBufferPointer { piece in
+            guard let source = piece.baseAddress, let start = unsafe engine.joined.baseAddress else { return }
+            unsafe (start + joined).update(from: source, count: piece.count)
+        }
+        joined += piece.count
         return true
     }
 
     /// Delivers the chunks that were joined, if there are any.
-    private func deliver(_ chunks: inout JoinedChunks, _ exchange: Exchange, _ reading: Reading) -> Bool {
-        guard !chunks.isEmpty else { return true }
-        let count = chunks.take()
-        return unsafe deliver(UnsafeBufferPointer(rebasing: engine.joined[..<count]).span, exchange, reading)
+    private func deliver(_ joined: inout Int, _ exchange: Exchange, _ reading: Reading) -> Bool {
+        guard joined > 0 else { return true }
+        let chunks = unsafe UnsafeBufferPointer(rebasing: engine.joined[..<joined])
+        joined = 0
+        return unsafe deliver(chunks.span, exchange, reading)
     }
 
     /// Delivers content. Returns false if the exchange is over, or if the rest of `content` is held back: the exchange
@@ -701,7 +707,6 @@ extension Connection {
         if let throttle = exchange.throttle { goOn(exchange, throttle) }
     }
 
-    /// Continues what the rates had stopped, as far as it is due.
     private func goOn(_ exchange: Exchange, _ throttle: RateKeeper) {
         let due = throttle.resume(at: loop.now)
         // The idle limit stops while the rate stops the reading.
@@ -710,34 +715,5 @@ extension Connection {
             link.resumeReading(exchange.isReading)
         }
         if due.sending { loop.reschedule(link.token) }
-    }
-}
-
-/// The small chunks of one read, which are delivered together: a delegate is called as often as the socket is read, and
-/// not as often as a server makes a chunk (`./dev bench chunks`).
-struct JoinedChunks {
-    /// The longest chunk that is joined to others, in bytes. To deliver a longer one costs less than to copy it.
-    static let most = 1 << 10
-    /// The most that is delivered together, in bytes.
-    static let capacity = 16 << 10
-
-    private var count = 0
-
-    var isEmpty: Bool { count == 0 }
-
-    func hasRoom(for piece: Span<UInt8>) -> Bool { piece.count <= JoinedChunks.capacity - count }
-
-    mutating func add(_ piece: Span<UInt8>, to buffer: UnsafeMutableBufferPointer<UInt8>) {
-        unsafe piece.withUnsafeBufferPointer { piece in
-            guard let source = piece.baseAddress, let start = buffer.baseAddress else { return }
-            unsafe (start + count).update(from: source, count: piece.count)
-        }
-        count += piece.count
-    }
-
-    /// Returns how many bytes there are in the buffer, from its beginning, and forgets them.
-    mutating func take() -> Int {
-        defer { count = 0 }
-        return count
     }
 }

@@ -25,7 +25,8 @@ internal import UncurlTLS
     private var observing: ((EngineEvent) -> Void)?
     let resolver: Resolver
     let security: EngineSecurity
-    let deadlines: Deadlines
+    /// The part that all exchanges share.
+    private let home: ExchangeHome
     let maximumAge: Int64
     let maximumAgeSpread: Int64
     let idleLimit: Int64
@@ -39,7 +40,7 @@ internal import UncurlTLS
     var hosts = HostTable()
     var connections = SlotTable<Connection>()
     var dials: [ObjectIdentifier: Dial] = [:]
-    private var probes: [ObjectIdentifier: Probe] = [:]
+    var probes: [ObjectIdentifier: Probe] = [:]
     /// The dials that wait for a descriptor, the oldest first, and the timer of their next attempt.
     var descriptorLine: [Dial] = []
     var descriptorTimer: TimerID?
@@ -56,8 +57,9 @@ internal import UncurlTLS
     /// Decoders that are kept for the next response in the same coding, the oldest first: zlib's window alone is
     /// 32 KiB.
     private var spareDecoders: [CodingDecoder] = []
+    /// How many parallel responses in one coding need no new decoder.
+    private static let mostSpareDecoders = 8
     var readings: ReadingShelf
-    /// The index of the local address that the next connection uses.
     private var localAddressIndex = 0
     let authenticators = ProxyAuthenticators()
     /// How many idle connections were closed because bytes came that no request had asked for.
@@ -92,16 +94,17 @@ internal import UncurlTLS
         self.resolver = resolver ?? Resolver()
         security = EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io"))
         readings = ReadingShelf(configuration)
-        deadlines = Deadlines(configuration.timeouts)
+        home = ExchangeHome(loop, Deadlines(configuration.timeouts))
         idleLimit = max(0, configuration.idleTimeout.wholeNanoseconds)
         maximumAge = max(0, configuration.maximumAge.wholeNanoseconds)
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: CodingDecoder.bufferSize)
-        unsafe joined = .allocate(capacity: JoinedChunks.capacity)
+        unsafe joined = .allocate(capacity: Connection.joinedCapacity)
+        home.timerFired = { [unowned(unsafe) self] exchange in unsafe timerFired(of: exchange) }
     }
 
     deinit {
-        for exchange in exchanges { exchange.end() }
+        home.timerFired = nil
         unsafe decoded.deallocate()
         unsafe joined.deallocate()
     }
@@ -134,7 +137,7 @@ internal import UncurlTLS
         keeper: ConnectionKeeper?
     ) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
-        exchange.begin(request, delegate, keeper, request.deadlines ?? deadlines, at: loop.now)
+        exchange.begin(request, delegate, keeper, request.deadlines ?? home.deadlines, at: loop.now)
         guard case .open = life else {
             failLater(exchange, .shutDown)
             return exchange.id
@@ -212,7 +215,6 @@ internal import UncurlTLS
         return exchanges[Int(id.slot)]
     }
 
-    /// Returns the connection that carries the exchange; nil if none does.
     func connection(of exchange: Exchange) -> Connection? {
         if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
@@ -226,7 +228,7 @@ internal import UncurlTLS
     }
 
     private func growExchanges() -> Exchange {
-        let exchange = Exchange(self, slot: UInt32(exchanges.count))
+        let exchange = Exchange(home, slot: UInt32(exchanges.count))
         exchanges.append(exchange)
         return exchange
     }
@@ -271,7 +273,6 @@ internal import UncurlTLS
     /// observer, which learns of each exchange too.
     package func whenOpened(_ call: @escaping (ConnectionRecord) -> Void) { didOpen = call }
 
-    /// Set by ``whenOpened(_:)``.
     private(set) var didOpen: ((ConnectionRecord) -> Void)?
 
     /// Counts an idle connection on which bytes have come that no request had asked for.
@@ -354,7 +355,7 @@ internal import UncurlTLS
 
 extension Engine {
     /// Handles an exchange's timer: a limit may have passed, or what it waits for may be due.
-    func timerFired(of exchange: Exchange) {
+    private func timerFired(of exchange: Exchange) {
         connection(of: exchange)?.timerFired(of: exchange)
         switch exchange.verdict(at: loop.now) {
         case .passed(let phase): fail(exchange, .timedOut(phase))
@@ -540,9 +541,8 @@ extension Engine {
     }
 
     private func keep(_ decoder: CodingDecoder) {
-        // As many as eight parallel responses in one coding need no new decoder. The oldest is dropped: a coding that a
-        // server invented once must not stay for ever.
-        if spareDecoders.count == 8 { spareDecoders.removeFirst() }
+        // The oldest is dropped: a coding that a server invented once must not stay for ever.
+        if spareDecoders.count == Engine.mostSpareDecoders { spareDecoders.removeFirst() }
         spareDecoders.append(decoder)
     }
 
@@ -984,38 +984,6 @@ public struct EngineHandle: Sendable {
     public func post(_ body: @escaping @Sendable (Engine) -> Void) -> Bool {
         let engine = engine
         return loop.post { body(engine.value) }
-    }
-}
-
-/// Connections that carry no request, for tests of handshakes.
-extension Engine {
-    /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
-    ///
-    /// `then` is called once on the loop, and never before this call has returned: with the connection's record when it
-    /// is closed, or with the error that kept it from opening. Both sides end the connection in order, so that tickets
-    /// arrive for the next one; the peer has as much time for that as for a connect. With
-    /// ``EngineConfiguration/closesAbruptly`` it ends at once. The connection belongs to no pool.
-    public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
-        let probe = Probe(on: loop) { [self] probe, outcome in
-            then(outcome)
-            probes[ObjectIdentifier(probe)] = nil
-            endIfDrained()
-        }
-        probes[ObjectIdentifier(probe)] = probe
-        probe.start {
-            guard !isDraining else { return probe.failed(.shutDown) }
-            let limit = (request.options.timeouts ?? configuration.timeouts).connect
-            observe(.dialling(request.origin))
-            newDial(makeHost(request.destination), .probe(probe, limit)).start(timeout: limit)
-        }
-    }
-
-    private func part(_ probe: Probe, _ limit: Duration?, _ link: consuming Link, _ record: ConnectionRecord) {
-        guard configuration.closesAbruptly else {
-            return probe.part(link, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
-        }
-        link.close(abruptly: true)
-        probe.succeeded(record)
     }
 }
 

@@ -53,7 +53,6 @@ extension Engine {
     /// Whether an exchange waits for a place at this host, or at another one for any place.
     private func isWanted(_ host: Host) -> Bool { host.pool.isShort || hosts.hasStarved }
 
-    /// Lends the places of those that have waited long enough for the program.
     private func lendPlaces() {
         lendingTimer = nil
         for exchange in exchanges where exchange.rest != .none && exchange.lentAt == nil {

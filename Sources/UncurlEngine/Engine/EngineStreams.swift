@@ -95,3 +95,35 @@ extension Engine {
         return given
     }
 }
+
+/// Connections that carry no request, for tests of handshakes.
+extension Engine {
+    /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
+    ///
+    /// `then` is called once on the loop, and never before this call has returned: with the connection's record when it
+    /// is closed, or with the error that kept it from opening. Both sides end the connection in order, so that tickets
+    /// arrive for the next one; the peer has as much time for that as for a connect. With
+    /// ``EngineConfiguration/closesAbruptly`` it ends at once. The connection belongs to no pool.
+    public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
+        let probe = Probe(on: loop) { [self] probe, outcome in
+            then(outcome)
+            probes[ObjectIdentifier(probe)] = nil
+            endIfDrained()
+        }
+        probes[ObjectIdentifier(probe)] = probe
+        probe.start {
+            guard !isDraining else { return probe.failed(.shutDown) }
+            let limit = (request.options.timeouts ?? configuration.timeouts).connect
+            observe(.dialling(request.origin))
+            newDial(makeHost(request.destination), .probe(probe, limit)).start(timeout: limit)
+        }
+    }
+
+    func part(_ probe: Probe, _ limit: Duration?, _ link: consuming Link, _ record: ConnectionRecord) {
+        guard configuration.closesAbruptly else {
+            return probe.part(link, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+        }
+        link.close(abruptly: true)
+        probe.succeeded(record)
+    }
+}

@@ -16,15 +16,10 @@ final class Exchange: TimerHandler {
         case starting
         /// In the pool's queue, or waiting for a dial of its own (no ticket).
         case waiting(Host, ConnectionPool.Ticket?, since: Instant)
-        /// On the connection of that id.
         case running(ConnectionID)
     }
 
-    private let loop: EventLoop
-    /// It does not keep the engine alive, and is not used while the exchange is free: a connection, a dial or a posted
-    /// failure keeps the engine alive as long as it is not. The reference is not weak: every reference to a weakly held
-    /// engine is counted in a separate table.
-    private unowned(unsafe) let engine: Engine
+    private let home: ExchangeHome
     let slot: UInt32
     private(set) var generation: UInt32 = 0
 
@@ -35,7 +30,6 @@ final class Exchange: TimerHandler {
     private(set) var keeper: ConnectionKeeper?
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
-    /// Whether the final head has come.
     private(set) var isReceivingContent = false
     var decoder: CodingDecoder?
     /// The number of responses still to come, the current one included.
@@ -85,9 +79,8 @@ final class Exchange: TimerHandler {
         case broken(Errno)
     }
 
-    init(_ engine: Engine, slot: UInt32) {
-        loop = engine.loop
-        unsafe self.engine = engine
+    init(_ home: ExchangeHome, slot: UInt32) {
+        self.home = home
         self.slot = slot
     }
 
@@ -108,7 +101,7 @@ final class Exchange: TimerHandler {
     /// Whether the socket is read: neither the consumer nor a rate holds it.
     var isReading: Bool { !isPaused && throttle?.isReadingHeld != true }
 
-    private var limits: Deadlines { unsafe request?.deadlines ?? engine.deadlines }
+    private var limits: Deadlines { request?.deadlines ?? home.deadlines }
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
@@ -212,7 +205,6 @@ final class Exchange: TimerHandler {
         }
     }
 
-    /// Notes that a final head has come.
     func beginContent(status: Int) {
         report.code = UInt16(clamping: status)
         isReceivingContent = true
@@ -254,7 +246,6 @@ final class Exchange: TimerHandler {
         report.contentSent = 0
     }
 
-    /// Takes what the outcome needs out of this exchange, which is about to be given back.
     func takeFarewell() -> Farewell {
         let unsent = if case .done = sending { false } else { true }
         var last = ExchangeReport(start: .never)
@@ -292,7 +283,7 @@ final class Exchange: TimerHandler {
     }
 
     func disarm() {
-        if let timer { loop.cancel(timer) }
+        if let timer { home.loop.cancel(timer) }
         timer = nil
         timerInstant = .never
     }
@@ -302,13 +293,13 @@ final class Exchange: TimerHandler {
         timerInstant = .never
         // An exchange that has ended left the timer armed: the engine may be gone by now.
         if case .free = phase { return }
-        unsafe engine.timerFired(of: self)
+        home.timerFired?(self)
     }
 
     func arm(_ instant: Instant) {
         guard instant < .never else { return }
         timerInstant = instant
-        timer = loop.arm(at: instant, self)
+        timer = home.loop.arm(at: instant, self)
     }
 
     /// Returns the limit that has passed, or when to check again.
@@ -344,4 +335,21 @@ struct Farewell {
     let unsent: Bool
 
     func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }
+}
+
+/// The part of an engine that all its exchanges share.
+final class ExchangeHome {
+    let loop: EventLoop
+    /// The configuration's limits.
+    let deadlines: Deadlines
+    /// Handles the timer of an exchange that is not free. It refers to the engine without keeping it alive, and the
+    /// engine removes it when it is released: as long as an exchange is not free, a connection, a dial or a posted
+    /// failure keeps the engine alive. The reference is not weak: every reference to a weakly held engine is counted in
+    /// a separate table.
+    var timerFired: ((Exchange) -> Void)?
+
+    init(_ loop: EventLoop, _ deadlines: Deadlines) {
+        self.loop = loop
+        self.deadlines = deadlines
+    }
 }

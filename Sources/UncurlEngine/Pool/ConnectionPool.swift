@@ -87,7 +87,6 @@ struct ConnectionPool {
     /// Notes that the owner gave up the dial. No waiter is told.
     mutating func dialAbandoned() { queueDials -= 1 }
 
-    /// Notes that a busy connection has come free for the next exchange.
     mutating func released(_ connection: ConnectionID) -> Step {
         busy -= 1
         return place(connection)
@@ -138,13 +137,11 @@ struct ConnectionPool {
     /// Whether there are more waiters than dials, and a place is free.
     var needsDial: Bool { isShort && total - lent < limit }
 
-    /// Whether a place is lent.
     var hasLent: Bool { lent > 0 }
 
     /// Whether more connections count than the limit allows: lent places were taken back.
     var isOverfull: Bool { total - lent > limit }
 
-    /// Lends the place of a busy connection, or of a dial.
     mutating func lendPlace(ofQueueDial isQueueDial: Bool) {
         lent += 1
         if isQueueDial { lentDials += 1 }
@@ -156,7 +153,6 @@ struct ConnectionPool {
         if isQueueDial { lentDials -= 1 }
     }
 
-    /// Returns another dial if one is needed.
     mutating func dialIfNeeded() -> Step {
         guard needsDial else { return .nothing }
         queueDials += 1
@@ -172,7 +168,6 @@ struct ConnectionPool {
         return .park(connection)
     }
 
-    /// The waiter that is served next.
     var firstWaiter: ExchangeID? { queue.first }
 
     private mutating func nextWaiter() -> ExchangeID? { queue.removeFirst() }
@@ -254,7 +249,6 @@ package final class ConnectionKeeper {
     /// Those that carry no exchange now. Some may have been closed.
     var resting: [ConnectionID] = []
 
-    /// Makes a keeper without connections.
     package init() {}
 }
 
@@ -268,7 +262,6 @@ package final class ConnectionKeeper {
 struct ClosingServers {
     /// How soon after its answer a close counts, and how long after its answer a connection is not trusted.
     private let haste: Duration
-    /// How long a server is remembered.
     private static let memory = Duration.seconds(60)
     /// The most servers that are remembered. With more, the table starts again.
     private static let limit = 1_024

@@ -1,5 +1,6 @@
 internal import UncurlReactor
 internal import UncurlSemantics
+import UncurlText
 
 /// The client's side of a SOCKS5 handshake (RFC 1928, RFC 1929), without a socket.
 ///
@@ -27,7 +28,9 @@ struct SOCKS5 {
     ///
     /// - Parameter host: an address, or a name, which the proxy looks up.
     init(to host: String, port: UInt16, credentials: Credentials?) throws(SOCKS5Error) {
-        request = try [SOCKS5.version, 1, 0] + SOCKS5.target(host) + SOCKS5.octets(port)
+        var request = try [SOCKS5.version, 1, 0] + SOCKS5.target(host)
+        request.append(bigEndian: port)
+        self.request = request
         login = if let credentials { try SOCKS5.login(credentials) } else { nil }
     }
 
@@ -107,10 +110,16 @@ struct SOCKS5 {
 
     /// Returns ATYP DST.ADDR of the request (§4), whose command is CONNECT.
     private static func target(_ host: String) throws(SOCKS5Error) -> [UInt8] {
+        var octets: [UInt8] = []
         switch IPAddress(host) {
-        case .v4(let address): return [1] + octets(address.bits)
+        case .v4(let address):
+            octets.append(bigEndian: address.bits)
+            return [1] + octets
         // The scope is an interface of this machine, which means nothing to the proxy.
-        case .v6(let address): return [4] + octets(address.high) + octets(address.low)
+        case .v6(let address):
+            octets.append(bigEndian: address.high)
+            octets.append(bigEndian: address.low)
+            return [4] + octets
         case nil:
             guard let count = UInt8(exactly: host.utf8.count), count > 0 else { throw .hostLength(host.utf8.count) }
             return [3, count] + host.utf8
@@ -123,9 +132,5 @@ struct SOCKS5 {
             let password = UInt8(exactly: credentials.password.utf8.count), password > 0
         else { throw .credentialsLength }
         return [loginVersion, user] + credentials.user.utf8 + [password] + credentials.password.utf8
-    }
-
-    private static func octets(_ number: some FixedWidthInteger) -> [UInt8] {
-        stride(from: number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 }

@@ -31,7 +31,6 @@ final class RateKeeper {
     /// Returns how much may be read in one call, so that one read does not take more at once than a rate allows.
     func readable(at now: Instant) -> Int { max(1, receiving?.available(at: now) ?? .max) }
 
-    /// Counts bytes that were read.
     func received(_ count: Int, at now: Instant) {
         _ = receiving?.available(at: now)
         receiving?.take(count)
@@ -44,7 +43,6 @@ final class RateKeeper {
         return true
     }
 
-    /// Returns what is due by now.
     func resume(at now: Instant) -> (sending: Bool, reading: Bool) {
         let due = (sending: sendingResumes <= now, reading: readingResumes <= now)
         if due.sending { sendingResumes = .never }

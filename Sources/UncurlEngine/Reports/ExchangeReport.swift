@@ -35,7 +35,6 @@ public struct ExchangeReport: Sendable {
     public internal(set) var contentSent: UInt64 = 0
     /// How many of these bytes are the head.
     package var headSent: UInt64 { min(bytesSent, UInt64(headLength)) }
-    /// The length of the request's head.
     var headLength = 0
     /// How many bytes of the response were read from the socket, heads and framing included.
     public internal(set) var bytesReceived: UInt64 = 0

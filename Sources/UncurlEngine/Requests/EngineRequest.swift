@@ -88,7 +88,6 @@ public final class EngineRequest: Sendable {
     let serialized: [UInt8]
     /// Where ``serialized`` goes on after the target; nil where the target stands elsewhere too.
     private let lineEnd: Int?
-    /// The content in memory that follows ``serialized``.
     let content: [UInt8]
     let chunked: Bool
     let context: ResponseContext

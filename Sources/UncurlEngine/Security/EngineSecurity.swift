@@ -144,7 +144,6 @@ final class EngineSecurity {
         destination.evaluator ?? configuration.trustEvaluator
     }
 
-    /// How long a decision for a connection to this server may take.
     func timeLimit(for destination: Destination) -> Duration {
         evaluator(for: destination)?.timeLimit(for: destination.origin) ?? configuration.trustTimeout
     }

@@ -60,7 +60,6 @@ struct Link: ~Copyable {
         drop()
     }
 
-    /// Releases everything.
     mutating func drop() {
         loop.deregister(token)
         socket = nil
@@ -69,13 +68,10 @@ struct Link: ~Copyable {
 
     // MARK: The socket's state
 
-    /// Whether anything is unread in the socket.
     var unread: Socket.Liveness? { withSocket { $0.probe() } }
 
-    /// How many bytes the peer's kernel has not acknowledged.
     var unacknowledged: Int? { withSocket { $0.unacknowledged } }
 
-    /// The error that epoll announced, taken from the socket.
     var pendingError: Errno? { withSocket { $0.pendingError } }
 
     var localAddress: SocketAddress? { withSocket { $0.localAddress } }

@@ -167,7 +167,6 @@ final class TLSLayer {
     /// How much ciphertext was sent to the socket since ``countFromHere()``.
     var ciphertextSent: UInt64 { outer?.ciphertextSent ?? taken }
 
-    /// Restarts the count, for another exchange.
     func countFromHere() {
         taken = 0
         outer?.countFromHere()

@@ -42,13 +42,7 @@ public final class WebSocketConnection {
         public init() {}
     }
 
-    private enum State {
-        case held(any WebSocketConnectionDelegate)
-        case open(any WebSocketConnectionDelegate)
-        case closing(any WebSocketConnectionDelegate, TimerID)
-        case lingering(TimerID)
-        case over
-    }
+    private enum State { case held, open, closing, lingering, over }
 
     /// How long the server has to close the transport after the closing handshake.
     private static let lingerTime = Duration.seconds(2)
@@ -59,7 +53,11 @@ public final class WebSocketConnection {
     private let connection: UpgradedConnection
     private let options: Options
     private var machine: WebSocketMachine
-    private var state: State
+    private var state = State.held
+    /// Nil once it has been told of the end.
+    private var delegate: (any WebSocketConnectionDelegate)?
+    /// Armed while it is closing or lingering.
+    private var timer: TimerID?
     /// Whether delivery has been stopped by ``pause()``.
     public private(set) var isPaused = false
     /// When the last octets of the peer came, those of pings included.
@@ -94,7 +92,7 @@ public final class WebSocketConnection {
             maximumMessageSize: options.maximumMessageSize,
             maximumFragmentCount: options.maximumFragmentCount
         )
-        state = .held(delegate)
+        self.delegate = delegate
         lastReceived = connection.loop.now
     }
 
@@ -121,8 +119,8 @@ public final class WebSocketConnection {
 
     /// Begins to read, from the next turn on.
     public func start() {
-        guard case .held(let delegate) = state else { return }
-        state = .open(delegate)
+        guard state == .held else { return }
+        state = .open
         connection.start(self)
     }
 
@@ -179,33 +177,24 @@ public final class WebSocketConnection {
 
     /// Begins the closing handshake. Messages that come from here on are ignored, even if the delegate had paused.
     public func close(_ reason: CloseReason) {
-        switch state {
-        case .held(let delegate), .open(let delegate):
-            if case .held = state { connection.start(self) }
-            guard machine.close(reason) else { return }
-            state = .closing(delegate, loop.arm(at: loop.now.advanced(by: options.closeTimeout), self))
-            flush()
-            connection.hold(false)
-            resume()
-        case .closing, .lingering, .over:
-            break
-        }
+        guard isOpen else { return }
+        if state == .held { connection.start(self) }
+        guard machine.close(reason) else { return }
+        state = .closing
+        timer = loop.arm(at: loop.now.advanced(by: options.closeTimeout), self)
+        flush()
+        connection.hold(false)
+        resume()
     }
 
     /// Ends at once, with RST; what is queued is lost. The delegate gets no more calls.
     public func abort() {
-        _ = leave()
-        state = .over
+        _ = leave(.over)
         connection.close(abruptly: true)
         tellTheRest()
     }
 
-    private var isOpen: Bool {
-        switch state {
-        case .held, .open: true
-        case .closing, .lingering, .over: false
-        }
-    }
+    private var isOpen: Bool { state == .held || state == .open }
 
     private func flush(_ left: ((Bool) -> Void)? = nil) {
         let bytes = machine.takeOutput()
@@ -227,7 +216,7 @@ public final class WebSocketConnection {
             } catch {
                 flush()
                 connection.finishWriting()
-                return end(.failure(.violation(error)), lingering: true)
+                return end(.failure(.violation(error)), .lingering)
             }
         }
         held.append(bytes.extracting(droppingFirst: position))
@@ -236,15 +225,15 @@ public final class WebSocketConnection {
     private func handle(_ event: WebSocketMachine.Event) {
         switch event {
         case .message(let message):
-            if case .open(let delegate) = state { delegate.webSocket(self, didReceive: message) }
+            if state == .open { delegate?.webSocket(self, didReceive: message) }
         case .ping(let payload):
             owedPong = payload
             payPong()
         case .pong(let payload):
-            if case .open(let delegate) = state { delegate.webSocket(self, didReceivePong: payload) }
+            if state == .open { delegate?.webSocket(self, didReceivePong: payload) }
         case .closed(let reason):
             flush()
-            end(.success(reason), lingering: true)
+            end(.success(reason), .lingering)
         }
     }
 
@@ -257,10 +246,9 @@ public final class WebSocketConnection {
 
     // MARK: Ends
 
-    private func end(_ ending: WebSocketEnding, lingering: Bool = false) {
-        let delegate = leave()
-        let limit = loop.now.advanced(by: WebSocketConnection.lingerTime)
-        state = lingering ? .lingering(loop.arm(at: limit, self)) : .over
+    private func end(_ ending: WebSocketEnding, _ next: State = .over) {
+        let delegate = leave(next)
+        if next == .lingering { timer = loop.arm(at: loop.now.advanced(by: WebSocketConnection.lingerTime), self) }
         held = []
         tellTheRest()
         delegate?.webSocket(self, didEnd: ending)
@@ -271,20 +259,10 @@ public final class WebSocketConnection {
         for call in completions.takeAll() { call(false) }
     }
 
-    /// Releases what the state holds.
-    private func leave() -> (any WebSocketConnectionDelegate)? {
-        switch state {
-        case .held(let delegate), .open(let delegate):
-            return delegate
-        case .closing(let delegate, let timer):
-            loop.cancel(timer)
-            return delegate
-        case .lingering(let timer):
-            loop.cancel(timer)
-            return nil
-        case .over:
-            return nil
-        }
+    private func leave(_ next: State) -> (any WebSocketConnectionDelegate)? {
+        state = next
+        if let timer = timer.take() { loop.cancel(timer) }
+        return delegate.take()
     }
 }
 
@@ -322,15 +300,15 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
 
 extension WebSocketConnection: TimerHandler {
     public func timerFired(_ id: TimerID) {
+        timer = nil
         switch state {
-        case .closing(_, id):
+        case .closing:
             connection.close(abruptly: true)
             end(.failure(.closeTimedOut))
-        case .lingering(id):
+        case .lingering:
             connection.close()
             state = .over
-        case .held, .open, .closing, .lingering, .over:
-            break
+        case .held, .open, .over: break
         }
     }
 }

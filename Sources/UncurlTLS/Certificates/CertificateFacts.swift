@@ -55,14 +55,9 @@ public struct CertificateFacts: Sendable, Hashable {
     /// Returns a name in the form of RFC 4514, the most specific part first. UTF-8 stays readable, and control
     /// characters do not reach a terminal.
     static func text(_ name: OpaquePointer?) -> String {
-        guard let name = unsafe name, let bio = unsafe BIO_new(BIO_s_mem()) else { return "" }
-        defer { unsafe BIO_free(bio) }
-        let flags = uncurl_name_text_flags()
-        guard unsafe X509_NAME_print_ex(bio, name, 0, flags) >= 0 else { return "" }
-        var data: UnsafeMutablePointer<CChar>? = nil
-        let count = unsafe uncurl_bio_data(bio, &data)
-        guard let data = unsafe data, count > 0 else { return "" }
-        return unsafe String(decoding: UnsafeRawBufferPointer(start: data, count: count), as: UTF8.self)
+        guard let name = unsafe name else { return "" }
+        let text = unsafe withMemoryBIO { unsafe X509_NAME_print_ex($0, name, 0, uncurl_name_text_flags()) }
+        return String(decoding: text ?? [], as: UTF8.self)
     }
 }
 

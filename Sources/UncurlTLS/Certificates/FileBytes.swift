@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Why a file could not be read.
-struct FileFault: Error, Hashable {
-    let code: CInt
-    var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
+package struct FileFault: Error, Hashable {
+    package let code: CInt
+    package var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
 
     /// Whether the fault may pass, and says nothing about the file: a lack of descriptors or memory, a faulty disk.
     var mayPass: Bool {
@@ -16,10 +16,10 @@ struct FileFault: Error, Hashable {
 
 /// The largest size that is read. The largest bundle in use is under half a megabyte, the largest revocation lists
 /// have some ten megabytes.
-private let fileLimit = 64 << 20
+package let fileLimit = 64 << 20
 
 /// Reads a small file as a whole. It blocks.
-func readFile(_ path: String) throws(FileFault) -> [UInt8] {
+package func readFile(_ path: String, limit: Int = fileLimit) throws(FileFault) -> [UInt8] {
     // C would open the file whose name is the part before it.
     guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -35,7 +35,7 @@ func readFile(_ path: String) throws(FileFault) -> [UInt8] {
             throw FileFault(code: errno)
         }
         bytes += part[..<count]
-        if bytes.count > fileLimit { throw FileFault(code: EFBIG) }
+        if bytes.count > limit { throw FileFault(code: EFBIG) }
     }
 }
 

@@ -77,6 +77,17 @@ func hasNameLabels(_ labels: [some Collection<UInt8>]) -> Bool {
     }
 }
 
+/// The bytes that `write` puts into a memory BIO; nil if it reports a failure.
+package func withMemoryBIO(_ write: (OpaquePointer) -> CInt) -> [UInt8]? {
+    guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
+    defer { unsafe BIO_free(bio) }
+    guard unsafe write(bio) > 0 else { return nil }
+    var data: UnsafeMutablePointer<CChar>? = nil
+    let count = unsafe uncurl_bio_data(bio, &data)
+    guard let data = unsafe data, count > 0 else { return [] }
+    return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
+}
+
 /// Returns whether a text is an IPv4 address with dots or an IPv6 address.
 func isAddress(_ text: String) -> Bool {
     let address = unsafe a2i_IPADDRESS(text)

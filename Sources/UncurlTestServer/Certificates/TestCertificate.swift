@@ -155,17 +155,6 @@ package func check(_ result: CInt, _ what: String) throws(TestCertificateError) 
     if result <= 0 { throw TestCertificateError(what: what) }
 }
 
-/// The bytes that `write` puts into a memory BIO; nil if it reports a failure.
-func withMemoryBIO(_ write: (OpaquePointer) -> CInt) -> [UInt8]? {
-    guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
-    defer { unsafe BIO_free(bio) }
-    guard unsafe write(bio) > 0 else { return nil }
-    var data: UnsafeMutablePointer<CChar>? = nil
-    let count = unsafe uncurl_bio_data(bio, &data)
-    guard let data = unsafe data, count > 0 else { return [] }
-    return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
-}
-
 /// The DER that an `i2d_…` function makes.
 package func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
     var data: UnsafeMutablePointer<UInt8>? = nil

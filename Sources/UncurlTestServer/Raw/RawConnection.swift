@@ -43,7 +43,12 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private var received: [UInt8] = []
     private var peerFinished = false
     /// nil before ``RawStep/handshake(_:)``.
-    private var security: RawSecurity?
+    private var session: TLSSession?
+    private let ciphertext = CiphertextBuffer()
+    /// Whether the handshake is done.
+    private var isSecure = false
+    /// The remaining records of a ticket whose first record has been sent.
+    private var ticketRest: [UInt8] = []
     /// TLS messages that must be sent before the next piece of the script; at most a flight of the handshake.
     private var asides: [UInt8] = []
     private var recordSize = 0
@@ -122,13 +127,13 @@ final class RawConnection: ReadinessHandler, TimerHandler {
                 guard claim(wanted) else { return }
                 finishStep()
             case .shaking:
-                guard security?.isOpen == true else { return }
+                guard isSecure else { return }
                 finishStep()
             case .sending(let bytes, let offset, let again):
                 guard let end = send(bytes, from: offset) else { return }
                 guard end == bytes.count else { return block(.sending(bytes, from: end, again: again)) }
                 if let again {
-                    state = .sending(security == nil ? bytes : sealed(again), from: 0, again: again)
+                    state = .sending(session == nil ? bytes : sealed(again), from: 0, again: again)
                 } else {
                     finishStep()
                 }
@@ -152,11 +157,13 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case .pieces(let size):
             pieceSize = max(0, size)
             finishStep()
-        case .keyUpdate(let asks): push(security?.sent { _ = $0.updateKeys(askingPeer: asks) })
-        case .ticket: push(security?.sent { _ = $0.sendTicket() })
-        case .ticketBeginning: push(security?.beginTicket())
-        case .ticketEnd: push(security?.endTicket())
-        case .closeNotify: push(security?.sent { $0.close() })
+        case .keyUpdate(let asks): push(sent { _ = $0.updateKeys(askingPeer: asks) })
+        case .ticket: push(sent { _ = $0.sendTicket() })
+        case .ticketBeginning: push(firstOfTicket())
+        case .ticketEnd:
+            push(ticketRest)
+            ticketRest = []
+        case .closeNotify: push(sent { $0.close() })
         case .pause(let span):
             state = .pausing
             note { $0.stepsDone += 1 }
@@ -188,12 +195,12 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    private func push(_ bytes: [UInt8]?) { state = .sending(bytes ?? [], from: 0, again: nil) }
+    private func push(_ bytes: [UInt8]) { state = .sending(bytes, from: 0, again: nil) }
 
     private func secure(_ context: TLSServerContext) {
-        guard security == nil else { return finishStep() }
+        guard session == nil else { return finishStep() }
         do throws(TLSError) {
-            security = try RawSecurity(context)
+            session = try TLSSession(server: context, output: ciphertext)
             state = .shaking
             // Bytes that came with the previous step belong to the handshake.
             let early = Array(received[claimed...])
@@ -208,12 +215,12 @@ final class RawConnection: ReadinessHandler, TimerHandler {
 
     /// The bytes as they go over the wire.
     private func sealed(_ bytes: [UInt8]) -> [UInt8] {
-        guard let security else { return bytes }
+        guard let session else { return bytes }
         do throws(TLSError) {
-            guard recordSize > 0 else { return try security.encrypt(bytes) }
+            guard recordSize > 0 else { return try encrypt(bytes, session) }
             var records: [UInt8] = []
             for start in stride(from: 0, to: bytes.count, by: recordSize) {
-                records += try security.encrypt(Array(bytes[start..<min(start + recordSize, bytes.count)]))
+                records += try encrypt(Array(bytes[start..<min(start + recordSize, bytes.count)]), session)
             }
             return records
         } catch {
@@ -278,16 +285,22 @@ final class RawConnection: ReadinessHandler, TimerHandler {
 
     /// Adds received bytes to the record, decrypted if there is TLS.
     private func take(_ bytes: [UInt8]) {
-        guard let security else { return keep(bytes) }
-        let wasOpen = security.isOpen
-        let incoming = security.receive(bytes)
-        asides += security.takeOutput()
+        guard let session else { return keep(bytes) }
+        let wasSecure = isSecure
+        var incoming: Incoming = ([], false, nil)
+        do throws(TLSError) {
+            try decrypt(bytes, session, &incoming)
+        } catch {
+            incoming.error = error
+        }
+        // Messages that TLS must send by itself: handshake messages, answers to key updates, alerts.
+        asides += ciphertext.take()
+        let isNew = isSecure && !wasSecure
         if !incoming.plaintext.isEmpty { keep(incoming.plaintext) }
-        let session = security.session
         note {
             $0.sawCloseNotify = $0.sawCloseNotify || incoming.isEnd
             $0.tlsError = $0.tlsError ?? incoming.error
-            guard security.isOpen, !wasOpen else { return }
+            guard isNew else { return }
             $0.tls = session.info
             $0.serverName = session.indicatedName
         }
@@ -366,37 +379,17 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     }
 }
 
-/// The TLS of one scripted connection. Scripts are written in plaintext and sent as ciphertext.
-@safe final class RawSecurity {
-    let session: TLSSession
-    private let output = CiphertextBuffer()
-    private(set) var isOpen = false
-    /// The remaining records of a ticket whose first record has been sent.
-    private var ticketRest: [UInt8] = []
+/// The TLS of a connection. Scripts are written in plaintext and sent as ciphertext.
+extension RawConnection {
+    /// What a read brought.
+    private typealias Incoming = (plaintext: [UInt8], isEnd: Bool, error: TLSError?)
 
-    /// The result of a read.
-    typealias Incoming = (plaintext: [UInt8], isEnd: Bool, error: TLSError?)
-
-    init(_ context: TLSServerContext) throws(TLSError) {
-        session = try TLSSession(server: context, output: output)
-    }
-
-    func receive(_ input: [UInt8]) -> Incoming {
-        var incoming: Incoming = ([], false, nil)
-        do throws(TLSError) {
-            try receive(input, &incoming)
-        } catch {
-            incoming.error = error
-        }
-        return incoming
-    }
-
-    private func receive(_ input: [UInt8], _ incoming: inout Incoming) throws(TLSError) {
+    private func decrypt(_ input: [UInt8], _ session: TLSSession, _ incoming: inout Incoming) throws(TLSError) {
         var offset = 0
-        if !isOpen {
+        if !isSecure {
             switch try session.handshake(input.span, from: &offset) {
             case .needsInput, .needsRoots, .trust, .identity: return
-            case .done: isOpen = true
+            case .done: isSecure = true
             }
         }
         // Decryption can only shrink a record, so this is enough for the input and for an incomplete record before it.
@@ -415,32 +408,25 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     }
 
     /// One record for at most 16 KiB.
-    func encrypt(_ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
+    private func encrypt(_ bytes: [UInt8], _ session: TLSSession) throws(TLSError) -> [UInt8] {
         _ = try session.write(bytes.span)
-        return output.take()
+        return ciphertext.take()
     }
 
-    /// Returns what TLS sends because of `action`.
-    func sent(after action: (TLSSession) -> Void) -> [UInt8] {
+    /// Returns what TLS sends because of `action`; nothing without TLS.
+    private func sent(after action: (TLSSession) -> Void) -> [UInt8] {
+        guard let session else { return [] }
         action(session)
-        return output.take()
+        return ciphertext.take()
     }
 
     /// The first record of a ticket: five octets of header, the last two of them the length of what follows
     /// (RFC 8446 §5.1).
-    func beginTicket() -> [UInt8] {
+    private func firstOfTicket() -> [UInt8] {
         let ticket = sent { _ = $0.sendTicket() }
         guard ticket.count > 5 else { return ticket }
         let end = min(5 + Int(ticket[3]) << 8 + Int(ticket[4]), ticket.count)
         ticketRest = Array(ticket[end...])
         return Array(ticket[..<end])
     }
-
-    func endTicket() -> [UInt8] {
-        defer { ticketRest = [] }
-        return ticketRest
-    }
-
-    /// Messages that TLS must send by itself: handshake messages, answers to key updates, alerts.
-    func takeOutput() -> [UInt8] { output.take() }
 }

@@ -56,14 +56,14 @@ extension Routes {
     /// `data`, `form`, `files` and `json`: a form fills `form` and `files`, any other body fills `data`.
     static func body(of request: RouteRequest) -> [(String, JSONTree)] {
         let type = request.field("content-type") ?? ""
-        var form = DecodedForm()
+        var form: Form = ([], [])
         var data = JSONTree.string("")
         var json = JSONTree.null
-        switch Routes.essence(of: type) {
+        switch essence(of: type) {
         case "application/x-www-form-urlencoded":
             form.fields = formPairs(String(decoding: request.body, as: UTF8.self))
         case "multipart/form-data":
-            guard let decoded = DecodedForm.multipart(request.body, contentType: type) else { fallthrough }
+            guard let decoded = multipart(request.body, contentType: type) else { fallthrough }
             form = decoded
         default:
             data = .string(text(of: request.body, type: type.isEmpty ? "application/octet-stream" : type))
@@ -100,37 +100,36 @@ extension RouteResponse {
     static func json(_ members: KeyValuePairs<String, JSONTree>) -> RouteResponse { .json(.object(members)) }
 }
 
-/// The plain fields and the files of a form.
-struct DecodedForm: Equatable, Sendable {
-    var fields: [Pair] = []
-    var files: [Pair] = []
+/// Forms.
+extension Routes {
+    typealias Form = (fields: [Pair], files: [Pair])
 
     /// The most characters of a boundary (RFC 2046 §5.1.1).
     private static let boundaryLimit = 70
 
     /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or too long, or the parts do not
     /// end.
-    static func multipart(_ body: [UInt8], contentType: String) -> DecodedForm? {
-        guard let boundary = Routes.parameter("boundary", of: contentType),
+    static func multipart(_ body: [UInt8], contentType: String) -> Form? {
+        guard let boundary = parameter("boundary", of: contentType),
             (1...boundaryLimit).contains(boundary.utf8.count)
         else { return nil }
         let delimiter = Array("--\(boundary)".utf8)
         let (line, emptyLine) = (ByteSearch([13, 10]), ByteSearch([13, 10, 13, 10]))
         let partEnd = ByteSearch([13, 10] + delimiter)
         guard var position = ByteSearch(delimiter).first(in: body).map({ $0 + delimiter.count }) else { return nil }
-        var form = DecodedForm()
+        var form: Form = ([], [])
         while !body[position...].starts(with: "--".utf8) {
             guard let start = line.first(in: body, from: position),
                 let headEnd = emptyLine.first(in: body, from: start),
                 let end = partEnd.first(in: body, from: headEnd + 2)
             else { return nil }
-            form.add(body[(start + 2)..<max(start + 2, headEnd)], Array(body[min(headEnd + 4, end)..<end]))
+            add(body[(start + 2)..<max(start + 2, headEnd)], Array(body[min(headEnd + 4, end)..<end]), to: &form)
             position = end + 2 + delimiter.count
         }
         return form
     }
 
-    private mutating func add(_ head: ArraySlice<UInt8>, _ content: [UInt8]) {
+    private static func add(_ head: ArraySlice<UInt8>, _ content: [UInt8], to form: inout Form) {
         var (disposition, type) = ("", "application/octet-stream")
         for line in head.split(separator: UInt8(ascii: "\n")) {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
@@ -140,12 +139,12 @@ struct DecodedForm: Equatable, Sendable {
             if name.equalsIgnoringCase("content-disposition") { disposition = value }
             if name.equalsIgnoringCase("content-type") { type = value }
         }
-        guard let name = Routes.parameter("name", of: disposition) else { return }
-        let pair = Pair(name: name, value: Routes.text(of: content, type: type))
-        if Routes.parameter("filename", of: disposition) == nil {
-            fields.append(pair)
+        guard let name = parameter("name", of: disposition) else { return }
+        let pair = Pair(name: name, value: text(of: content, type: type))
+        if parameter("filename", of: disposition) == nil {
+            form.fields.append(pair)
         } else {
-            files.append(pair)
+            form.files.append(pair)
         }
     }
 }

@@ -8,7 +8,6 @@ struct RouteResponse: Sendable {
     var body = Body.bytes([])
     /// The fields of a 103 response before this one (RFC 8297).
     var hints: [Pair] = []
-    /// The delay before the head.
     var delay = Duration.zero
     var fate = Fate.normal
     /// With 101, the WebSocket agreement of the connection from then on.
@@ -94,16 +93,13 @@ struct RouteResponse: Sendable {
 struct BodyGenerator: Sendable {
     /// The result of one call.
     enum Step: Equatable, Sendable {
-        /// A piece was appended.
         case piece
         /// No piece yet; the caller tries again after this time.
         case pause(Duration)
         case end
     }
 
-    /// The numbers of the pieces that are still to be made.
     private var numbers: Range<UInt64>
-    /// The pause between two pieces.
     private let interval: Duration
     private let append: @Sendable (_ number: UInt64, _ bytes: inout [UInt8]) -> Void
     private var rests = false

@@ -89,7 +89,6 @@ final class ServerLoop: TimerHandler, AlarmHandler {
         loop.stamp()
     }
 
-    /// Blocks the thread.
     static func sleep(_ span: Duration) {
         let nanoseconds = max(0, span.wholeNanoseconds)
         var left = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

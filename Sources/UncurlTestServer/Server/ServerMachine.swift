@@ -403,7 +403,6 @@ extension ServerMachine {
         case input
         /// The output must be sent, then ``ServerMachine/resume(_:)`` called.
         case room
-        /// `resume` must be called after this time.
         case time(Duration)
         /// Every loop of the server must sleep for this time, then `resume` be called.
         case freeze(Duration)

@@ -13,7 +13,6 @@ final class ServerScratch {
     let options: ServerOptions
     let counters: ServerCounters
     private let allCounters: [ServerCounters]
-    /// The uploads of all loops.
     let uploads: ServerUploads
     /// The TLS buffers; nil for plain HTTP.
     let secure: SecureScratch?
@@ -22,7 +21,6 @@ final class ServerScratch {
     var head = RequestHead()
     /// The output of the working connection. Empty between two connections.
     var output: [UInt8] = []
-    /// One piece of a generated body.
     var piece: [UInt8] = []
     var fast = FastRoutes()
     var now = Instant(nanoseconds: 0)
@@ -161,43 +159,14 @@ extension ServerScratch {
         finishedResponses += 1
     }
 
-    /// The reason phrases of the statuses that this server uses, from the IANA registry; empty for others.
+    /// The reason phrases of the statuses that this server uses; empty for others.
     private static func reason(_ status: Int) -> String {
         switch status {
-        case 101: "Switching Protocols"
-        case 200: "OK"
-        case 201: "Created"
-        case 202: "Accepted"
-        case 204: "No Content"
-        case 206: "Partial Content"
-        case 301: "Moved Permanently"
-        case 302: "Found"
-        case 303: "See Other"
-        case 304: "Not Modified"
-        case 307: "Temporary Redirect"
-        case 308: "Permanent Redirect"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 407: "Proxy Authentication Required"
-        case 408: "Request Timeout"
-        case 412: "Precondition Failed"
         case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 416: "Range Not Satisfiable"
-        case 417: "Expectation Failed"
         case 418: "I'm a teapot"
-        case 426: "Upgrade Required"
-        case 429: "Too Many Requests"
-        case 431: "Request Header Fields Too Large"
-        case 500: "Internal Server Error"
-        case 501: "Not Implemented"
-        case 502: "Bad Gateway"
-        case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
-        case 505: "HTTP Version Not Supported"
+        case 101, 200...202, 204, 206, 301...304, 307, 308, 400, 401, 403...405, 407, 408, 412, 414, 416, 417, 426, 429,
+            431, 500...505:
+            ResponseHead.registeredReasons[status] ?? ""
         default: ""
         }
     }

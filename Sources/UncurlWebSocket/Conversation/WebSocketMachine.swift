@@ -339,6 +339,8 @@ public struct CloseReason: Hashable, Sendable {
 
     var payload: [UInt8] {
         guard let code else { return [] }
-        return [UInt8(truncatingIfNeeded: code >> 8), UInt8(truncatingIfNeeded: code)] + Array(text.utf8)
+        var octets: [UInt8] = []
+        octets.append(bigEndian: code)
+        return octets + Array(text.utf8)
     }
 }

@@ -1,3 +1,5 @@
+import UncurlText
+
 /// The header of a frame (RFC 6455 §5.2).
 public struct FrameHeader: Hashable, Sendable {
     /// Whether the frame is the last fragment of its message, or the only one.
@@ -19,15 +21,11 @@ public struct FrameHeader: Hashable, Sendable {
         isCompressed: Bool = false,
         mask: Mask? = nil
     ) {
-        self.init(opcode, wideLength: UInt64(clamping: length), isFinal, isCompressed, mask)
-    }
-
-    init(_ opcode: Opcode, wideLength: UInt64, _ isFinal: Bool, _ isCompressed: Bool, _ mask: Mask?) {
         self.isFinal = isFinal
         self.isCompressed = isCompressed
         self.opcode = opcode
         self.mask = mask
-        length = wideLength
+        self.length = UInt64(clamping: length)
     }
 
     /// The most octets of a control frame's payload (§5.5).
@@ -42,16 +40,12 @@ public struct FrameHeader: Hashable, Sendable {
             output.append(masked | UInt8(truncatingIfNeeded: length))
         case ...0xFFFF:
             output.append(masked | 126)
-            for shift in [8, 0] { output.append(UInt8(truncatingIfNeeded: length >> UInt64(shift))) }
+            output.append(bigEndian: UInt16(length))
         default:
             output.append(masked | 127)
-            for shift in stride(from: 56, through: 0, by: -8) {
-                output.append(UInt8(truncatingIfNeeded: length >> UInt64(shift)))
-            }
+            output.append(bigEndian: length)
         }
-        if let mask {
-            for index in 0..<4 { output.append(mask.octet(index)) }
-        }
+        if let mask { output.append(bigEndian: mask.key.byteSwapped) }
     }
 }
 
@@ -88,12 +82,10 @@ public enum Role: Hashable, Sendable {
 /// way takes for a request (§10.3).
 public struct Mask: Hashable, Sendable {
     /// The octets as a number, the first in the lowest place, as they are in memory.
-    private let key: UInt32
+    fileprivate let key: UInt32
 
     /// - Parameter key: the octets as sent, the first in the highest place.
     public init(_ key: UInt32) { self.key = key.byteSwapped }
-
-    func octet(_ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: key >> UInt32(8 * (index & 3))) }
 
     /// Masks or unmasks `bytes` from `start` on, which is the same operation.
     ///

@@ -38,7 +38,10 @@ struct FrameHeaderReader {
             if octets == 2 + extended { try checkLength() }
             if octets == 2 + extended + (isMasked ? 4 : 0) {
                 octets = 0
-                return FrameHeader(opcode, wideLength: length, isFinal, isCompressed, isMasked ? Mask(key) : nil)
+                let mask = isMasked ? Mask(key) : nil
+                var header = FrameHeader(opcode, length: 0, isFinal: isFinal, isCompressed: isCompressed, mask: mask)
+                header.length = length
+                return header
             }
         }
         return nil

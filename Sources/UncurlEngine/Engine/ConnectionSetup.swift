@@ -16,7 +16,6 @@ import UncurlText
 final class ConnectionSetup: ReadinessHandler {
     /// The step under way, with its machine.
     enum Step {
-        /// TLS with the origin, or with a proxy.
         case secure(TLSLayer, proxy: Bool)
         /// CONNECT was sent, with these credentials. `isRepeated`: for a second time, and nothing has come since.
         case tunnel(ProxyTunnel, sent: [UInt8]?, isRepeated: Bool)
@@ -44,7 +43,6 @@ final class ConnectionSetup: ReadinessHandler {
 
     var loop: EventLoop { dial.engine.loop }
 
-    /// - Parameter rest: the bytes that have already come.
     func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
 
     /// Releases everything. The dial is not told.
@@ -348,7 +346,6 @@ extension ConnectionSetup {
         }
     }
 
-    /// Asks the proxy on another connection.
     private func reconnect() {
         cancel()
         dial.connect()

@@ -77,9 +77,7 @@ public enum Endpoint: Hashable, Sendable {
 }
 
 enum RouteStep: Hashable {
-    /// TLS with the route's proxy.
     case secureProxy
-    /// CONNECT.
     case tunnel(to: String)
     /// SOCKS5. The proxy's ``Proxy/Kind`` says which side looks the host up.
     case socks(host: String, port: UInt16)
@@ -95,7 +93,6 @@ enum RouteStep: Hashable {
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
-    /// The proxy, with its credentials.
     let proxy: ProxyChoice
     /// Whether the connection begins as HTTP and changes its protocol, which an HTTP proxy can forward only in a
     /// tunnel.

@@ -35,14 +35,12 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var question: UInt64?
     /// Since when it waits for the answer to a question; nil if it does not.
     private(set) var askingSince: Instant?
-    /// Whether it has lent its place in the pool.
     var hasLent = false
     /// The phase of the dial, for the error if a limit is exceeded now.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
     private var security: TLSInfo?
-    /// The proxy through which the origin is reached.
     private var proxy: Proxy?
     /// How often the proxy has refused the CONNECT because of its credentials.
     var proxyRounds = 0
@@ -121,7 +119,6 @@ final class Dial: ConnectorDelegate, TimerHandler {
         if case .pool = purpose { host.pool.hasSurplusDials } else { false }
     }
 
-    /// Fails the dial, since no descriptor has come free.
     func giveUpWaiting() {
         if case .waiting(let error) = state { failed(error) }
     }
@@ -148,7 +145,6 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     // MARK: Setting up
 
-    /// Reports that the handshake cannot go on without the trust store.
     func awaitsRoots() { engine.observe(.awaitingRoots(host.destination.origin)) }
 
     func handshakeBegins() {

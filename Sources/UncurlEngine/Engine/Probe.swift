@@ -31,14 +31,12 @@ final class Probe: ReadinessHandler, TimerHandler {
         isStarting = false
     }
 
-    /// Reports that no connection could be opened.
     func failed(_ error: EngineError) {
         guard isStarting else { return end(.failure(error)) }
         let bound = LoopBound(self, on: loop)
         loop.post { bound.value.end(.failure(error)) }
     }
 
-    /// Reports that a connection was opened, and is already closed.
     func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
 
     /// Sends close_notify and FIN, and then reads to the peer's end. With TLS 1.3 that brings the tickets, and the
@@ -84,7 +82,6 @@ final class Probe: ReadinessHandler, TimerHandler {
         end(.success(record))
     }
 
-    /// Ends the probe because the engine shuts down.
     func abandon() {
         link?.close(abruptly: true)
         end(.failure(.shutDown))
