@@ -33,7 +33,6 @@ package struct ThresholdWatch: Sendable {
     /// Whether conditions about stretches need the run's intervals.
     package var hasWindows: Bool { !windows.isEmpty }
 
-    /// Adds the next interval, in order.
     package mutating func add(_ interval: Interval) {
         for index in windows.indices {
             let covered = Self.slide(&windows[index], over: interval)
