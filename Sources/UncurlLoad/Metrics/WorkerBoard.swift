@@ -139,8 +139,8 @@ package final class RequestLogBoard: Sendable {
     private let state = Mutex<(chunks: [Chunk], lost: UInt64)>(([], 0))
     private let limit: Int
 
-    /// The records of a worker that are handed over together. A third of a megabyte: a handful of hand-overs a second at
-    /// full speed.
+    /// The records of a worker that are handed over together. A third of a megabyte: a handful of hand-overs a second
+    /// at full speed.
     static let chunk = 4_096
     /// The number of chunks that wakes the writer early.
     private static let alarm = 4

@@ -132,6 +132,9 @@ import UncurlTLS
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
+    /// Counts a request that the engine sent again, on a fresh connection.
+    func repeated() { unsafe metrics.pointee[.sentAgain] &+= 1 }
+
     // MARK: Streams
 
     /// Counts events of a stream that came together: no time passed between them.
@@ -170,6 +173,9 @@ import UncurlTLS
         if !isDraining { unsafe metrics.pointee[.socketsOpened] &+= 1 }
         unsafe metrics.pointee[.open].record(nanoseconds)
     }
+
+    /// Counts WebSockets that are open at the end of the warm-up.
+    func kept(webSockets: Int) { if has(.webSocket) { unsafe metrics.pointee[.socketsKept] = UInt64(webSockets) } }
 
     func answered(after latency: UInt64) {
         unsafe metrics.pointee[.completed] &+= 1

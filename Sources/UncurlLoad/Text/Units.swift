@@ -116,8 +116,8 @@ package struct DecimalNumber: Hashable, Sendable {
 
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 
-    /// Returns `scale` times the number, divided by `divisor`, or the greatest number where that is beyond 128 bits. Nil
-    /// where it is no whole number.
+    /// Returns `scale` times the number, divided by `divisor`, or the greatest number where that is beyond 128 bits.
+    /// Nil where it is no whole number.
     package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> UInt128? {
         guard digits > 0, scale > 0 else { return 0 }
         var product = UInt128(digits) * UInt128(scale)

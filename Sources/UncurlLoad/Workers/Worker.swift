@@ -294,7 +294,7 @@ final class Worker: TimerHandler {
         } else {
             metrics.beginMeasurement(at: now, of: plan.options.work)
         }
-        metrics.add(UInt64(driver?.openSockets ?? 0), to: .socketsKept, of: .webSocket)
+        metrics.kept(webSockets: driver?.openSockets ?? 0)
     }
 
     /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.
@@ -651,7 +651,7 @@ extension Worker: ExchangeDelegate {
 
     /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
     func noteRetry(_ report: ExchangeReport) {
-        if report.retried { metrics.add(to: .sentAgain) }
+        if report.retried { metrics.repeated() }
     }
 
     /// Counts a connection that was opened, whether a request is sent on it or not.

@@ -38,7 +38,7 @@ extension SavedReport {
         case (.string, .string): return left
         case (.object(let mine), .object(let theirs)):
             if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
-            let members = try joined(mine, theirs, by: { $0.0 }) { mine, theirs throws(ReportError) in
+            let members = try joined(mine, theirs, by: \.0) { mine, theirs throws(ReportError) in
                 mine.1 = try merge(mine.1, theirs.1, name: theirs.0, path)
             }
             return .object(members)

@@ -185,8 +185,8 @@ extension MessagePack {
         }
     }
 
-    /// Appends a count within the byte `few`, if it is below the limit of that form, or behind the lead of the least width
-    /// in bytes that has room for it.
+    /// Appends a count within the byte `few`, if it is below the limit of that form, or behind the lead of the least
+    /// width in bytes that has room for it.
     private static func append(
         count: Int,
         few: UInt8,
