@@ -26,7 +26,6 @@ public struct LoadReport: Sendable {
         }
     }
 
-    /// The result that the reports are made of.
     package let result: RunResult
 
     init(_ result: RunResult) { self.result = result }

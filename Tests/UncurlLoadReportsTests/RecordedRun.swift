@@ -138,7 +138,7 @@ extension RecordedRun.Player {
         switch below(8) {
         case 0:
             metrics.opened(after: 300_000 + below(9) * 10_000)
-            metrics.add(3, to: .socketsKept, of: .webSocket)
+            metrics.kept(webSockets: 3)
         case 1: metrics.add(to: .pushed, of: .webSocket)
         case 2: metrics.add(to: .socketsDropped, of: .webSocket)
         case 3: failed("message", .closeFrame, detail: "1001")
@@ -327,7 +327,7 @@ extension RecordedRun {
             { $0.retries = true },
             play: { player in
                 player.answered()
-                if player.below(4) == 0 { player.metrics.add(to: .sentAgain) }
+                if player.below(4) == 0 { player.metrics.repeated() }
             }
         ),
         RecordedRun(

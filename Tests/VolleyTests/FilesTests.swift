@@ -16,14 +16,14 @@ struct FilesTests {
             defer { unlink(path) }
             let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
-            #expect(try Files.read(path, for: "--body-file") == bytes)
+            #expect(try readFile(path, for: "--body-file") == bytes)
         }
     }
 
     @Test("a file beyond the limit is refused before it fills the memory")
     func limit() {
         #expect(throws: UsageError("--body-file \"/dev/zero\" is larger than 1 MiB: use a smaller file")) {
-            try Files.read("/dev/zero", for: "--body-file", limit: 1 << 20)
+            try readFile("/dev/zero", for: "--body-file", limit: 1 << 20)
         }
     }
 
@@ -32,13 +32,13 @@ struct FilesTests {
         let path = temporary()
         defer { unlink(path) }
         #expect(FileManager.default.createFile(atPath: path, contents: Data("a long old text".utf8)))
-        let descriptor = try Files.openForWriting(path, for: "--format")
+        let descriptor = try openForWriting(path, for: "--format")
         defer { close(descriptor) }
-        #expect(try Files.read(path, for: "").count == 15)
-        try Files.replaceContents(of: descriptor, with: "new")
-        #expect(try Files.read(path, for: "") == Array("new".utf8))
-        try Files.replaceContents(of: descriptor, with: "again")
-        #expect(try Files.read(path, for: "") == Array("again".utf8))
+        #expect(try readFile(path, for: "").count == 15)
+        try replaceContents(of: descriptor, with: "new")
+        #expect(try readFile(path, for: "") == Array("new".utf8))
+        try replaceContents(of: descriptor, with: "again")
+        #expect(try readFile(path, for: "") == Array("again".utf8))
     }
 
     @Test("a file that cannot be written is refused with the reason")
@@ -47,15 +47,15 @@ struct FilesTests {
             throws: UsageError(
                 "--format \"/nowhere/x\" cannot be written: No such file or directory (ENOENT): name a writable file"
             )
-        ) { try Files.openForWriting("/nowhere/x", for: "--format") }
+        ) { try openForWriting("/nowhere/x", for: "--format") }
     }
 
     @Test("numbers of a proc file are read, and a missing file has none")
-    func numbers() throws {
-        #expect(Files.numbers(in: "/nowhere") == [])
+    func ofProc() throws {
+        #expect(numbers(inFile: "/nowhere") == [])
         let path = temporary()
         defer { unlink(path) }
         #expect(FileManager.default.createFile(atPath: path, contents: Data("32768\t60999\n".utf8)))
-        #expect(Files.numbers(in: path) == [32_768, 60_999])
+        #expect(numbers(inFile: path) == [32_768, 60_999])
     }
 }

@@ -110,8 +110,8 @@ struct RunProgressLineTests {
             terminal: terminal
         )
         let series = series(361_204, from: 0, to: 1_000_000_000)
-        line.drawLine(total, series, elapsed: 1_000_000_000, of: try plan("http://h/"))
-        line.drawLine(Metrics(), series, elapsed: 2_000_000_000, of: try plan("http://h/"))
+        line.draw(total, series, counted: 0, elapsed: 1_000_000_000, of: try plan("http://h/"))
+        line.draw(Metrics(), series, counted: 0, elapsed: 2_000_000_000, of: try plan("http://h/"))
         line.clear()
         line.clear()
         pipe.fileHandleForWriting.closeFile()

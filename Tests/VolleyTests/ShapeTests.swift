@@ -20,7 +20,7 @@ struct ShapeTests {
     @Test("numbers of connections come in steps and in ramps")
     func profile() throws {
         let profile = try crowd("10s@100c,10s@200c,linear", "5s@0c", "10s@1kc,linear")
-        #expect(profile.duration == 35_000_000_000 && profile.peak == 1_000 && profile.first == 100)
+        #expect(profile.duration == 35_000_000_000 && profile.peak == 1_000 && profile.firstCount == 100)
         let seconds: [(UInt64, UInt64)] = [
             (0, 100), (9, 100), (10, 100), (15, 150), (19, 190), (20, 0), (25, 0), (30, 500), (99, 1_000),
         ]

@@ -29,23 +29,18 @@ extension LatencyHistogram {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headSize + counts.count)
         let layout = HistogramLayout.latency
-        for word in [Self.cookie, UInt32(counts.count), 0, UInt32(layout.digits)] { Self.append(word, to: &bytes) }
-        for word in [layout.lowest, layout.highest, (1.0).bitPattern] { Self.append(word, to: &bytes) }
+        for word in [UInt64(Self.cookie), UInt64(counts.count), 0, UInt64(layout.digits)] {
+            bytes += bigEndian(word, width: 4)
+        }
+        for word in [layout.lowest, layout.highest, (1.0).bitPattern] { bytes += bigEndian(word, width: 8) }
         return bytes + counts
     }
 
     /// A zlib stream with a head of its own, as Base64: `HISTFAAA…`.
     package var hdr: String {
         let packed = Self.compress(encoded)
-        var bytes: [UInt8] = []
-        for word in [Self.compressedCookie, UInt32(packed.count)] { Self.append(word, to: &bytes) }
-        return base64Text(bytes + packed)
-    }
-
-    private static func append<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number, to bytes: inout [UInt8]) {
-        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
-        }
+        let head = bigEndian(UInt64(Self.compressedCookie), width: 4) + bigEndian(UInt64(packed.count), width: 4)
+        return base64Text(head + packed)
     }
 
     /// Appends a number in at most nine bytes: the ninth carries eight bits, unlike in Protocol Buffers.
@@ -69,7 +64,6 @@ extension LatencyHistogram {
 
     package init(encoded bytes: [UInt8]) throws(HistogramError) { self.init(try Self.recorded(bytes)) }
 
-    /// Returns the slots that counted a value.
     package static func recorded(hdr text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
         guard let bytes = base64Octets(text) else { throw .notBase64 }
         var rest = bytes[...]

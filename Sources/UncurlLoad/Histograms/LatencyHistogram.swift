@@ -55,7 +55,6 @@ package struct LatencyHistogram: Sendable {
         clamped &+= other.clamped
     }
 
-    /// Counts the values of another histogram's slots.
     package mutating func merge(_ other: RecordedSlots) {
         let exact = (sum &+ other.sum, clamped &+ other.clamped)
         other.forEachValue { record($0, count: $1) }
@@ -106,7 +105,6 @@ package struct LatencyHistogram: Sendable {
 }
 
 extension LatencyHistogram {
-    /// The summary of a histogram in a few numbers, in the histogram's unit.
     package struct Summary: Equatable, Sendable {
         static let reported: [Double] = [10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999]
 
@@ -158,7 +156,6 @@ extension LatencyHistogram {
                 + ["max \(timeText(maximum))"]
         }
 
-        /// The value at a percentile that was asked for. Nil for any other.
         package subscript(percentile: Double) -> UInt64? { asked.firstIndex(of: percentile).map { values[$0] } }
     }
 
@@ -182,7 +179,6 @@ extension LatencyHistogram {
 
 /// The slots of a ``LatencyHistogram`` that counted a value, in order: 16 octets each, where a histogram takes 270 KB.
 package struct RecordedSlots: Sendable {
-    /// The highest value and the count of each slot.
     private var slots: [(value: UInt64, count: UInt64)] = []
     package private(set) var count: UInt64 = 0
     package private(set) var sum: UInt64 = 0

@@ -13,7 +13,6 @@ package enum Phase: String, Hashable, Sendable, CaseIterable {
     case upgrade
     /// On a WebSocket, from a message sent to the one that answers it.
     case message
-    /// The check of a whole response.
     case check
 }
 
@@ -35,7 +34,6 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case closedInHandshake = "closed-in-handshake"
     /// The verifier's reason is the failure's detail.
     case untrusted
-    /// The alert's name is the failure's detail.
     case tlsAlert = "tls-alert"
     case tlsProtocol = "tls-protocol"
     /// The proxy's answer, a status code or the name of a SOCKS reply, is the failure's detail.
@@ -57,7 +55,6 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case other
 }
 
-/// The key that failures are counted by.
 package struct Failure: Hashable, Sendable {
     package let phase: Phase
     package let kind: FailureClass

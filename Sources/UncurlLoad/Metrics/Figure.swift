@@ -1,3 +1,5 @@
+import UncurlText
+
 /// The counts of a run, an interval or another stretch, and the time in which they were counted.
 package struct Measured: Sendable {
     package let metrics: Metrics
@@ -36,7 +38,6 @@ package struct Figure: Sendable {
     /// The members of a JSON report that have figures.
     package enum Section: String, Sendable, CaseIterable {
         case requests, rate, bytes, connections, latency, schedule, stream, websocket
-        /// A member of each interval.
         case intervals
         /// No member: what only conditions know, or other processes.
         case none
@@ -67,7 +68,6 @@ package struct Figure: Sendable {
     package let section: Section
     package let name: String
     package let value: Value
-    /// The description in the report's JSON Schema.
     package var help: String?
     /// Whether null stands for the figure in some runs, and whether the schema has no least value.
     package var isOptional = false
@@ -82,9 +82,7 @@ package struct Figure: Sendable {
     /// The title of the times in tables for people, and of the figure on a page.
     package var title: String?
     package var page: String?
-    /// The figure's word in conditions.
     package var condition: String?
-    /// The same figure of the requests of one name.
     package var named: (@Sendable (NamedMetrics) -> Double?)?
     /// Whether two runs are compared by the figure, as a share of the count of this name; nil for all that ended.
     package var isCompared = false
@@ -93,7 +91,6 @@ package struct Figure: Sendable {
     package var metric: String?
     package var metricHelp: String?
     package var label: (name: String, value: String)?
-    /// The name for OpenTelemetry, and the unit.
     package var dotted: String
     package var unit: String
     /// What people are told where the count is above zero, or a setting asks for it: the title of a line, and the words
@@ -120,7 +117,6 @@ package struct Figure: Sendable {
         return figure
     }
 
-    /// The figure with a name and a help for Prometheus and OpenTelemetry.
     func exported(_ metric: String, _ help: String? = nil, _ label: (String, String)? = nil) -> Figure {
         var figure = self
         (figure.metric, figure.metricHelp, figure.label) = (metric, help ?? self.help, label.map { ($0.0, $0.1) })
@@ -139,17 +135,12 @@ extension Figure: Hashable {
     }
 }
 
-/// What a figure is in a run.
 extension Figure {
-    /// The count of the figure. Nil for other figures.
     package var count: Count? { if case .count(let count) = value { count } else { nil } }
-    /// The times of the figure. Nil for other figures.
     package var times: Times? { if case .times(let times) = value { times } else { nil } }
 
-    /// The title of the figure on a page.
     package var pageTitle: String? { page ?? title }
 
-    /// Whether the figure is a whole number.
     package var isInteger: Bool {
         switch value {
         case .count, .whole: true
@@ -157,7 +148,6 @@ extension Figure {
         }
     }
 
-    /// Whether the figure is a rate or a share.
     package var isQuotient: Bool {
         switch value {
         case .perSecond, .ratio: true
@@ -186,14 +176,11 @@ extension Figure {
     }
 }
 
-/// The rows that readers look for.
 extension Figure {
-    /// The rows of a section, in their order.
     package static func of(_ section: Section) -> [Figure] { all.filter { $0.section == section } }
 
     /// The row of each case of ``Times``, in their order.
     package static let times: [Figure] = Times.allCases.compactMap { times in all.first { $0.times == times } }
-    /// The rows of the tables of latencies for people.
     package static let tabled: [Figure] = [Part.stream, .schedule, .run, .webSocket].flatMap { part in
         times.filter { $0.section.part == part && $0.title != nil }
     }
@@ -242,5 +229,22 @@ extension Metrics {
             if times == .corrected { found.insert(series, at: 0) } else { found.append(series) }
         }
         return found
+    }
+}
+
+/// Rules of members in the JSON Schema of a report, each in one line.
+extension String {
+    package static let whole = #"{"type": "integer", "minimum": 0}"#
+    package static let real = #"{"type": "number", "minimum": 0}"#
+    package static let flag = #"{"type": "boolean"}"#
+    package static let text = #"{"type": "string"}"#
+    package static let texts = #"{"type": "array", "items": {"type": "string"}}"#
+    package static let optionalText = #"{"type": ["string", "null"]}"#
+    package static let optionalInteger = #"{"type": ["integer", "null"]}"#
+
+    package static func definition(_ name: String) -> String { ##"{"$ref": "#/$defs/\##(name)"}"## }
+
+    package static func described(_ words: String, _ rule: String) -> String {
+        #"{"description": \#(JSONTree.string(words).line()), "# + rule.dropFirst()
     }
 }

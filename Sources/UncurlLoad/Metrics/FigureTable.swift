@@ -4,7 +4,6 @@ package struct Part: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// What every run has.
     package static let run: Part = []
     /// The figures of a run with a schedule: requests by when they were due.
     ///
@@ -37,7 +36,6 @@ package enum Count: Int, CaseIterable, Sendable {
     /// Connections of the whole run, warm-up included, because most are opened there. In a run of handshakes: those of
     /// the measured part.
     case connectionsOpened
-    /// The attempts at such connections that failed.
     case connectionsFailed
     /// In a run of handshakes: connections that were being opened or closed when the run stopped.
     case connectionsUnfinished
@@ -65,7 +63,6 @@ package enum Count: Int, CaseIterable, Sendable {
     /// Of these, those that found every connection busy, or none open yet, and had to wait.
     case delayed
 
-    /// The events of streams.
     case events
     /// The part of ``events`` that came while the run drained, which no rate includes.
     case drainedEvents
@@ -281,12 +278,7 @@ extension Figure {
         Figure(
             .schedule,
             "generator_limits",
-            .other(
-                """
-                {"description": "Why volley was the limit; empty if it was not.", "type": "array", \
-                "items": {"type": "string"}}
-                """
-            )
+            .other(.described("Why volley was the limit; empty if it was not.", .texts))
         ),
     ]
 
@@ -300,7 +292,7 @@ extension Figure {
             .with(\.condition, "events_rps"),
         Figure(.stream, "stalls", .count(.stalls), "Gaps of more than stall_ns.").with(\.condition, "stalls")
             .exported("volley_stalls", "Gaps between events that were stalls."),
-        Figure(.stream, "stall_ns", .other(#"{"type": "integer", "minimum": 0}"#)),
+        Figure(.stream, "stall_ns", .other(.whole)),
         Figure(.stream, "silent", .count(.silent), "Streams without an event.").exported("volley_silent_streams")
             .with(\.unit, "{stream}"),
         Figure(.stream, "first_event", .times(.firstEvent), "From the first byte sent.").with(\.tag, "first")
@@ -319,8 +311,8 @@ extension Figure {
     ]
 
     private static let webSocket: [Figure] = [
-        Figure(.websocket, "message_bytes", .other(#"{"type": "integer", "minimum": 0}"#)),
-        Figure(.websocket, "binary", .other(#"{"type": "boolean"}"#)),
+        Figure(.websocket, "message_bytes", .other(.whole)),
+        Figure(.websocket, "binary", .other(.flag)),
         Figure(.websocket, "opened", .count(.socketsOpened), "Opened in the measured part.")
             .with(\.condition, "opened").with(\.page, "WebSockets opened")
             .exported("volley_websockets", "WebSockets opened.").with(\.unit, "{websocket}"),
@@ -344,12 +336,8 @@ extension Figure {
     ]
 
     private static let intervals: [Figure] = [
-        Figure(
-            .intervals,
-            "start_ns",
-            .other(#"{"description": "Since the start of the measured part.", "type": "integer", "minimum": 0}"#)
-        ),
-        Figure(.intervals, "end_ns", .other(#"{"type": "integer", "minimum": 0}"#)),
+        Figure(.intervals, "start_ns", .other(.described("Since the start of the measured part.", .whole))),
+        Figure(.intervals, "end_ns", .other(.whole)),
         Figure(.intervals, "completed", .whole { $0.metrics.done($0.work) })
             .with(\.help, "Completed requests, or opened connections.")
             .with(\.isColumn, true).with(\.named, { Double($0.completed) }),
@@ -394,9 +382,7 @@ extension Figure {
         Figure(
             .intervals,
             "latency",
-            .other(
-                ##"{"description": "The times that the run measures: corrected, raw or tls.", "$ref": "#/$defs/histogram"}"##
-            )
+            .other(.described("The times that the run measures: corrected, raw or tls.", .definition("histogram")))
         ),
     ]
 }

@@ -1,6 +1,5 @@
 internal import UncurlReactor
 
-/// One interval of a run, all workers together.
 package struct Interval: Sendable {
     /// Nanoseconds after the start of the measured part.
     package var start: UInt64
@@ -23,7 +22,6 @@ package struct IntervalCollector {
     /// - isMeasuring: Whether its counts are those of the measured part.
     /// - reached: The first interval that it may still hand over a part of.
     private var workers: [(total: Metrics, underWay: UInt64, isMeasuring: Bool, reached: UInt64)]
-    /// Whether the last call has taken counts of a warm-up, which has no intervals.
     package private(set) var hasTakenWarmUp = false
     /// The intervals that are not complete, no two of them with a number in common.
     private var open: [Sum] = []
@@ -107,7 +105,6 @@ package struct IntervalCollector {
         return emit(before: .max)
     }
 
-    /// Whether all workers have handed over their last counts.
     package var isOver: Bool { workers.allSatisfy { $0.reached == .max } }
 
     /// How many workers have ended their warm-up. Each time it grows, counts of ``total`` have begun anew.
@@ -134,7 +131,6 @@ package struct IntervalCollector {
         }
     }
 
-    /// Returns the time that was stolen in an interval, and forgets readings before its end.
     private mutating func stolen(_ start: UInt64, _ end: UInt64) -> UInt64? {
         guard let origin else {
             // Another machine measures, so no reading will be needed.
@@ -158,7 +154,6 @@ package struct IntervalSeries: Sendable {
         package fileprivate(set) var counts: [UInt64?]
         /// The processor time that the host took from this machine, in nanoseconds; nil where it is not known.
         package var stolen: UInt64?
-        /// Responses by status code, those that came.
         package var statuses: [(code: Int, count: UInt64)]
         /// Encoded: a few kilobytes instead of the 270 of an open one.
         fileprivate var latency: [UInt8]
@@ -172,7 +167,6 @@ package struct IntervalSeries: Sendable {
         /// Completed requests or opened connections.
         package var perSecond: Double { end > start ? Double(inTime) * 1e9 / Double(end - start) : 0 }
 
-        /// The histogram of the times that the run is about.
         package var times: LatencyHistogram {
             // The bytes were encoded here, so they can be decoded.
             (try? LatencyHistogram(encoded: latency)) ?? LatencyHistogram()
@@ -186,7 +180,6 @@ package struct IntervalSeries: Sendable {
     /// The most points that are kept, of some 5 KB each. It is more than any page is wide.
     package static let limit = 1_200
 
-    /// The figures of a point.
     package static let figures = Figure.of(.intervals).filter { $0.isMember && $0.isInteger }
 
     package private(set) var points: [Point] = []

@@ -8,23 +8,19 @@ package struct Metrics: Sendable {
     private var counts = InlineArray<48, UInt64>(repeating: 0)
     private var histograms = InlineArray<16, LatencyHistogram>(repeating: LatencyHistogram())
 
-    /// Responses by status code, 0 to 999.
     package var statuses = [UInt64](repeating: 0, count: 1_000)
     /// The part of ``statuses`` that is neither 2xx nor 3xx and still a success, because the run expects it.
     package var expectedStatuses: [Int: UInt64] = [:]
-    /// The handshakes of the connections opened.
     package var handshakes = HandshakeLog()
     package var failures = FailureLog()
     /// The counts of each name. The names are ``RunPlan/requestNames``.
     package var names: [NamedMetrics]
 
-    /// - Parameter names: The number of names.
     package init(_ parts: Part = .run, names: Int = 0) {
         self.parts = parts
         self.names = (0..<names).map { _ in NamedMetrics() }
     }
 
-    /// New counts of the same run, without any count.
     package func emptied() -> Metrics { Metrics(parts, names: names.count) }
 
     package subscript(_ count: Count) -> UInt64 {
@@ -41,14 +37,12 @@ package struct Metrics: Sendable {
     @inline(__always)
     package func has(_ part: Part) -> Bool { parts.contains(part) }
 
-    /// Whether the counts add up.
     package var isBalanced: Bool { self[.sent] == self[.completed] &+ self[.failed] &+ self[.inFlight] }
 
     /// Responses with a 2xx or 3xx status. The report's rate counts only these, because an error can be fast.
     package var succeeded: UInt64 { self[.success].count }
     /// Responses with any other final status.
     package var httpErrors: UInt64 { self[.httpError].count }
-    /// Successes of the measured part.
     package var successesInTime: UInt64 { succeeded &- min(self[.drainedSuccesses], succeeded) }
 
     /// Returns how many requests, or connections where only these are made, were completed.
@@ -61,13 +55,11 @@ package struct Metrics: Sendable {
         work == .requests ? rest(.completed, without: .drained) : self[.connectionsOpened]
     }
 
-    /// Returns a count without a part of it.
     package func rest(_ count: Count, without part: Count) -> UInt64 { self[count] &- min(self[part], self[count]) }
 
     /// The part of what was drained that was an HTTP error.
     package var drainedErrors: UInt64 { rest(.drained, without: .drainedSuccesses) }
 
-    /// All errors: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { self[.failed] &+ self[.connectionsFailed] &+ httpErrors }
 
     /// Answered messages per WebSocket that could carry those of the measured part; nil without one.
@@ -96,7 +88,6 @@ package struct Metrics: Sendable {
         work == .requests ? latency : self[.tls]
     }
 
-    /// The responses by status code, those that came.
     package var seenStatuses: [(code: Int, count: UInt64)] {
         statuses.indices.filter { statuses[$0] > 0 }.map { ($0, statuses[$0]) }
     }
@@ -137,9 +128,7 @@ package struct Metrics: Sendable {
     }
 }
 
-/// The counts of the requests of one name.
 package struct NamedMetrics: Sendable {
-    /// Whole responses, whatever their status.
     package var completed: UInt64 = 0
     /// Of these, those with a 2xx or 3xx status.
     package var succeeded: UInt64 = 0
@@ -154,7 +143,6 @@ package struct NamedMetrics: Sendable {
 
     package init() {}
 
-    /// The counts, with the names that parts of a run use for them.
     static let counts: [(name: String, count: any WritableKeyPath<NamedMetrics, UInt64> & Sendable)] = [
         ("completed", \.completed), ("succeeded", \.succeeded), ("failed", \.failed), ("drained", \.drained),
         ("body_in", \.bodyBytesIn),
@@ -171,12 +159,10 @@ package struct NamedMetrics: Sendable {
     }
 }
 
-/// The load on connections.
 package enum LoadKind: String, Hashable, Sendable {
     case requests
     /// Each connection is opened, TLS included, and closed again.
     case handshakes
 
-    /// The unit of the run's rate.
     package var unit: String { self == .requests ? "requests/s" : "connections/s" }
 }

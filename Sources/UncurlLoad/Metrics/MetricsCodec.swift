@@ -3,7 +3,6 @@ package import UncurlText
 
 /// The counts as JSON and back, counter for counter: the form in which one process sends them to another.
 extension Metrics {
-    /// The parts that are members of their own, with their names.
     private static let parts: [(name: String, part: Part)] = [
         ("stream", .stream), ("websocket", .webSocket), ("schedule", .schedule),
     ]
@@ -115,7 +114,6 @@ extension Metrics {
         return metrics
     }
 
-    /// Returns whether each histogram of the part is one.
     private static func decode(_ tree: JSONTree, _ part: Part, _ metrics: inout Metrics) -> Bool {
         for (figure, tag) in figures(of: part) {
             switch figure.value {

@@ -11,7 +11,6 @@ package typealias WorkerResult = (metrics: Metrics, connections: Int, start: Ins
 package final class WorkerBoard: Sendable {
     /// The board of intervals. Nil if they are only read at the end.
     package let intervals: IntervalBoard?
-    /// The log of single requests. Nil if none was asked for.
     package let log: RequestLogBoard?
     private let results: Mutex<[WorkerResult?]>
     private let allDone: @Sendable () -> Void
@@ -79,7 +78,6 @@ package final class IntervalBoard: Sendable {
 
     private let shape: Metrics
 
-    /// - Parameter shape: Counts of the same run.
     package init(length: UInt64, workers: Int, shape: Metrics = Metrics()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(([], []))
@@ -136,14 +134,13 @@ package struct RequestRecord: Sendable {
 ///
 /// The lock guards `state`.
 package final class RequestLogBoard: Sendable {
-    /// Records of one worker.
     package typealias Chunk = (worker: Int, records: [RequestRecord])
 
     private let state = Mutex<(chunks: [Chunk], lost: UInt64)>(([], 0))
     private let limit: Int
 
-    /// The records of a worker that are handed over together. A third of a megabyte: a handful of hand-overs a second at
-    /// full speed.
+    /// The records of a worker that are handed over together. A third of a megabyte: a handful of hand-overs a second
+    /// at full speed.
     static let chunk = 4_096
     /// The number of chunks that wakes the writer early.
     private static let alarm = 4

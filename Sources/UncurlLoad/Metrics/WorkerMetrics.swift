@@ -12,8 +12,6 @@ import UncurlTLS
     private var isDraining = false
 
     /// Makes the counters. Rates count from `start`, in nanoseconds of the monotonic clock.
-    ///
-    /// - Parameter shape: Counts of the same run.
     init(start: UInt64, shape: Metrics = Metrics()) {
         unsafe metrics = .allocate(capacity: 1)
         unsafe metrics.initialize(to: shape.emptied())
@@ -43,12 +41,10 @@ import UncurlTLS
     var completed: UInt64 { unsafe metrics.pointee[.completed] }
     var failed: UInt64 { unsafe metrics.pointee[.failed] }
 
-    /// Adds to a count, in a run that has this part.
     func add(_ number: UInt64 = 1, to count: Count, of part: Part = .run) {
         if has(part) { unsafe metrics.pointee[count] &+= number }
     }
 
-    /// Records a time, in a run that has this part.
     func record(_ nanoseconds: UInt64, as times: Times, of part: Part = .run) {
         if has(part) { unsafe metrics.pointee[times].record(nanoseconds) }
     }
@@ -136,6 +132,9 @@ import UncurlTLS
         unsafe metrics.pointee.failures.add(failure, at: time, example: example())
     }
 
+    /// Counts a request that the engine sent again, on a fresh connection.
+    func repeated() { unsafe metrics.pointee[.sentAgain] &+= 1 }
+
     // MARK: Streams
 
     /// Counts events of a stream that came together: no time passed between them.
@@ -146,7 +145,6 @@ import UncurlTLS
         if isDraining { unsafe metrics.pointee[.drainedEvents] &+= count }
     }
 
-    /// Records the time between two events of a stream.
     func gap(_ gap: UInt64, stall: UInt64) {
         guard has(.stream) else { return }
         unsafe metrics.pointee[.gaps].record(gap)
@@ -162,7 +160,6 @@ import UncurlTLS
         if let corrected { unsafe metrics.pointee[.correctedFirstEvent].record(corrected) }
     }
 
-    /// Counts a stream without an event.
     func silent(corrected: UInt64?) {
         guard has(.stream) else { return }
         unsafe metrics.pointee[.silent] &+= 1
@@ -177,7 +174,9 @@ import UncurlTLS
         unsafe metrics.pointee[.open].record(nanoseconds)
     }
 
-    /// Counts a message that was answered.
+    /// Counts WebSockets that are open at the end of the warm-up.
+    func kept(webSockets: Int) { if has(.webSocket) { unsafe metrics.pointee[.socketsKept] = UInt64(webSockets) } }
+
     func answered(after latency: UInt64) {
         unsafe metrics.pointee[.completed] &+= 1
         unsafe metrics.pointee[.inFlight] &-= 1
@@ -186,7 +185,6 @@ import UncurlTLS
 
     // MARK: By name
 
-    /// Counts an answer to a request of that name.
     func completed(name: Int, isSuccess: Bool) {
         unsafe metrics.pointee.names[name].completed &+= 1
         if isSuccess { unsafe metrics.pointee.names[name].succeeded &+= 1 }
@@ -224,9 +222,6 @@ import UncurlTLS
         unsafe metrics.pointee[.unlagged].record(age, count: count)
     }
 
-    /// Counts a response that came after the measured part.
-    ///
-    /// - Parameter name: The number of its request's name.
     func drained(isSuccess: Bool, name: Int? = nil) {
         unsafe metrics.pointee[.drained] &+= 1
         if let name { unsafe metrics.pointee.names[name].drained &+= 1 }
@@ -257,7 +252,6 @@ import UncurlTLS
 }
 
 extension Failure {
-    /// Whether the failure prevented a connection, and so has no request.
     var isConnectFailure: Bool {
         switch phase {
         case .resolve, .connect, .proxy, .tls, .upgrade: true

@@ -35,13 +35,10 @@ package struct LoadOptions: Sendable {
     package var showsDistribution = false
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
     package var shard = Shard.whole
-    /// Conditions under which the run has failed.
     package var thresholds: [Threshold] = []
-    /// The goal of the search that the run is part of.
     package var search: SearchGoal?
     /// Whether the number of busy connections is set from outside.
     package var isSwarm = false
-    /// The names of settings in notes and messages.
     package var names = SettingNames.properties
     /// Open loop: when requests are due. Nil if each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
@@ -57,7 +54,6 @@ package struct LoadOptions: Sendable {
     package var spin: UInt64 = 0
     /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
     package var maxLag = LoadOptions.tolerableLag
-    /// The seed of everything random.
     package var seed: UInt64 = 1
     /// The requests that replace `request`. If there are none, `request` is sent again and again.
     package var inputs = RequestInput()
@@ -65,20 +61,15 @@ package struct LoadOptions: Sendable {
     /// taken in the order of the file, each as often in a row as its weight says, and the first follows the last; all
     /// threads share that order.
     package var isRandom = false
-    /// Whether each virtual user keeps the cookies that it receives.
     package var keepsCookies = false
-    /// The cookies that each user has from the start, where it keeps cookies.
     package var cookies: [GivenCookie] = []
     /// The number of redirections in a row that are followed.
     package var redirects = 0
     package var checks = ResponseChecks()
     /// The places to fill in, in the texts of the request and of the inputs.
     package var slots = TemplateSlots()
-    /// What a user does in a visit.
     package var visit: (@Sendable (LoadUser) async throws -> Void)?
-    /// The names of the requests of visits in the figures.
     package var visitNames: [String] = []
-    /// The events to count in answers that are streams; nil if answers are not streams.
     package var stream: StreamOptions?
     /// The messages on WebSockets, for which `request` is the opening handshake; nil for a run of HTTP requests.
     package var webSocket: WebSocketOptions?
@@ -102,7 +93,6 @@ package struct LoadOptions: Sendable {
 }
 
 extension JSONTree {
-    /// The text; null for nil.
     fileprivate static func optional(_ text: String?) -> JSONTree { text.map { .string($0) } ?? .null }
 }
 
@@ -121,7 +111,6 @@ extension LoadOptions {
     /// Whether responses are read, not only counted.
     var inspectsAnswers: Bool { keepsCookies || redirects > 0 || !checks.isEmpty || hasVisits }
 
-    /// Whether a program decides what comes next.
     package var hasVisits: Bool { visit != nil }
 }
 
@@ -129,7 +118,6 @@ extension LoadOptions {
 package struct SecurityOptions: Sendable {
     /// The context for the target, one for all threads, which share its tickets. Nil for http.
     package var target: TLSContext?
-    /// The context for an https proxy.
     package var proxy: TLSContext?
     /// The name to send and verify instead of the URL's host.
     package var serverName: String?
@@ -174,7 +162,6 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var receiving: Int?
     /// The number of requests after which a connection is ended and replaced.
     package var requests: Int?
-    /// Whether a connection is ended by RST, not FIN.
     package var resets = false
 
     package init() {}
@@ -200,7 +187,6 @@ package struct ConnectionLimits: Hashable, Sendable {
 package typealias ConnectToRule = (host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?)
 
 extension TargetURL {
-    /// Returns the destination of a connection for this URL, by the first rule that fits.
     package func destination(by rules: [ConnectToRule]) -> (URLHost, UInt16) {
         let rule = rules.first { $0.port ?? port == port && $0.host ?? host == host }
         return (rule?.newHost ?? host, rule?.newPort ?? port)
@@ -211,11 +197,9 @@ extension TargetURL {
 /// schema, and what merges and compares reports.
 package struct RunSetting: Sendable {
     package let name: String
-    /// The member's JSON Schema.
     package let schema: String
     /// Whether it is the same in all parts of a run. Otherwise it is each part's own, and numbers add up.
     package let isShared: Bool
-    /// Whether runs that differ in it are not comparable.
     package let isCompared: Bool
     /// The title of a remark (``Figure/remark``) that people get even where its count is zero, if the setting is on.
     private let asks: String?
@@ -248,22 +232,12 @@ package struct RunSetting: Sendable {
         RunSetting(name, schema, isShared: true, isCompared: true, value)
     }
 
-    /// Whether a setting asks for the remark of this title.
     package static func asks(for remark: String, _ options: LoadOptions) -> Bool {
         all.contains { $0.asks == remark && $0.value?(options).bool == true }
     }
 
-    private static let text = #"{"type": "string"}"#
-    private static let whole = #"{"type": "integer", "minimum": 0}"#
-    private static let optional = #"{"type": ["integer", "null"]}"#
-
-    private static func optional(_ description: String) -> String {
-        #"{"description": "\#(description)", "type": ["integer", "null"]}"#
-    }
-
-    private static func words(_ description: String) -> String {
-        #"{"description": "\#(description)", "type": ["string", "null"]}"#
-    }
+    private static func optional(_ words: String) -> String { .described(words, .optionalInteger) }
+    private static func words(_ words: String) -> String { .described(words, .optionalText) }
 
     private static let modes = #"{"enum": ["closed-loop", "open-loop"]}"#
     private static let arrivals =
@@ -285,15 +259,14 @@ package struct RunSetting: Sendable {
         "client_certificate": {"type": "boolean"}, "resumption": {"type": "boolean"}, \
         "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]}, "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}}}
         """
-    private static let retry = #"{"description": "Whether --retry sends requests again.", "type": "boolean"}"#
+    private static let retry = String.described("Whether --retry sends requests again.", .flag)
     private static let length = optional("The requested length; null when only a count ends the run.")
-    private static let measured =
-        #"{"description": "The actual length of the measured part.", "type": "integer", "minimum": 0}"#
+    private static let measured = String.described("The actual length of the measured part.", .whole)
 
     package static let all: [RunSetting] = [
-        RunSetting("url", text, isShared: true, isCompared: true),
-        both("method", text) { .string($0.request.method) },
-        both("body_bytes", whole) { .integer(UInt64($0.request.body?.count ?? 0)) },
+        RunSetting("url", .text, isShared: true, isCompared: true),
+        both("method", .text) { .string($0.request.method) },
+        both("body_bytes", .whole) { .integer(UInt64($0.request.body?.count ?? 0)) },
         shared("mode", modes) { $0.profile == nil ? "closed-loop" : "open-loop" },
         compared("schedule", words("Open loop: the rates, in words.")) { .optional($0.profile?.description) },
         compared("arrivals", arrivals) { $0.profile == nil ? .null : $0.isPoisson ? "poisson" : "even" },
@@ -304,19 +277,19 @@ package struct RunSetting: Sendable {
         compared("think", words("Closed loop: the pause after an answer, in words.")) {
             .optional($0.think?.description)
         },
-        shared("drain_ns", whole) { .integer($0.drain) },
+        shared("drain_ns", .whole) { .integer($0.drain) },
         shared("max_lag_ns", lag) { .optional($0.profile == nil ? nil : $0.maxLag) },
         shared("work", work) { .string($0.work.rawValue) },
-        compared("connections", whole) { .integer(UInt64($0.connections)) },
-        RunSetting("threads", whole) { .integer(UInt64($0.threads)) },
-        both("pipeline", whole) { .integer(UInt64($0.pipeline)) },
+        compared("connections", .whole) { .integer(UInt64($0.connections)) },
+        RunSetting("threads", .whole) { .integer(UInt64($0.threads)) },
+        both("pipeline", .whole) { .integer(UInt64($0.pipeline)) },
         compared("reuse", #"{"enum": ["keep-alive", "fin", "rst"]}"#) { .string($0.reuse.rawValue) },
         compared("proxy", words("The proxy, without its credentials.")) { .optional($0.proxy.map { "\($0)" }) },
         RunSetting("tls", tls) { security($0) },
-        both("timeout_ns", whole) { .integer($0.timeout) },
-        shared("connect_timeout_ns", optional) { .optional($0.limits.connect) },
-        shared("first_byte_timeout_ns", optional) { .optional($0.limits.responseStart) },
-        shared("idle_timeout_ns", optional) { .optional($0.limits.idle) },
+        both("timeout_ns", .whole) { .integer($0.timeout) },
+        shared("connect_timeout_ns", .optionalInteger) { .optional($0.limits.connect) },
+        shared("first_byte_timeout_ns", .optionalInteger) { .optional($0.limits.responseStart) },
+        shared("idle_timeout_ns", .optionalInteger) { .optional($0.limits.idle) },
         RunSetting("retry", retry, isCompared: true, asks: "Sent again") { .bool($0.retries) },
         shared("connection_age_ns", optional("The upper bound of --connection-age.")) {
             .optional($0.limits.age?.upperBound)
@@ -324,17 +297,16 @@ package struct RunSetting: Sendable {
         shared("sending_bytes_per_second", optional("On each connection.")) {
             .optional($0.limits.sending.map { UInt64($0) })
         },
-        shared("receiving_bytes_per_second", optional) { .optional($0.limits.receiving.map { UInt64($0) }) },
-        both("requests_per_connection", optional) { .optional($0.limits.requests.map { UInt64($0) }) },
-        both("warmup_ns", whole) { .integer($0.warmup) },
+        shared("receiving_bytes_per_second", .optionalInteger) { .optional($0.limits.receiving.map { UInt64($0) }) },
+        both("requests_per_connection", .optionalInteger) { .optional($0.limits.requests.map { UInt64($0) }) },
+        both("warmup_ns", .whole) { .integer($0.warmup) },
         shared("duration_ns", length) { .optional($0.duration) },
         RunSetting("requests", optional("The requested number.")) { .optional($0.requests) },
-        RunSetting("started_unix_ms", whole),
+        RunSetting("started_unix_ms", .whole),
         RunSetting("measured_ns", measured),
-        RunSetting("interrupted", #"{"type": "boolean"}"#),
+        RunSetting("interrupted", .flag),
     ]
 
-    /// The TLS settings of the run; null for http.
     private static func security(_ options: LoadOptions) -> JSONTree {
         guard let configuration = options.security.target?.configuration else { return .null }
         return .object([

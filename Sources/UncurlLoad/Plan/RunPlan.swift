@@ -10,7 +10,6 @@ package struct RunPlan: Sendable {
     /// - connectsInFlight: The most connects in progress at once.
     package typealias Share = (index: Int, connections: Int, requests: UInt64?, connectsInFlight: Int)
 
-    /// What was asked for.
     package let options: LoadOptions
     /// The URL for the reports. That of the embedded server is known once it listens.
     package var url: String
@@ -21,7 +20,6 @@ package struct RunPlan: Sendable {
     /// Whether the destination is the origin's own host and port.
     let leadsToOrigin: Bool
     package let shares: [Share]
-    /// The names that distinguish requests in the figures.
     package let requestNames: RequestNames
     /// The reports' text beside the figures.
     package let notes: [String]
@@ -93,7 +91,6 @@ package struct RunPlan: Sendable {
     /// How many messages a WebSocket carries before it is closed; nil for no limit.
     var messagesPerSocket: Int? { options.reuse == .keepAlive ? options.limits.requests : 1 }
 
-    /// The counts of the run before it starts.
     package var noMetrics: Metrics {
         var parts = Part.run
         if options.profile != nil { parts.formUnion(.schedule) }
@@ -107,7 +104,6 @@ package struct RunPlan: Sendable {
         Int(clamping: Shard.part(options.shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
     }
 
-    /// Whether the run uses https.
     package var isSecure: Bool { options.security.target != nil }
 
     /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
@@ -160,7 +156,6 @@ package struct RunPlan: Sendable {
 }
 
 extension Endpoint {
-    /// The place of a host and a port.
     init(_ host: URLHost, port: UInt16) {
         let address = SocketAddress(numericHost: host.bare, port: port)
         self = address.map { .address($0) } ?? .host(host.bare, port: port)

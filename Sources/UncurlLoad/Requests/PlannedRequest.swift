@@ -70,7 +70,6 @@ final class PlannedRequest: Sendable {
         )
     }
 
-    /// Returns the request with its places filled in, and with that Cookie field.
     func filled(_ context: inout TemplateContext, cookies: [UInt8]? = nil) throws(EngineError) -> EngineRequest {
         if let verbatim {
             return EngineRequest(verbatim: verbatim.render(&context, for: .body), origin: origin, options: options)
@@ -117,7 +116,6 @@ struct RequestList: Sendable {
     /// Whether the next request depends on how many were sent before.
     var isNumbered: Bool { !isRandom && requests.count > 1 }
 
-    /// - Parameter number: The request's number among those of all threads and parts.
     func index(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> Int {
         guard let total = sums.last, requests.count > 1 else { return 0 }
         let place = isRandom ? UInt64.random(in: 0..<total, using: &random) : shard.place(of: number, in: total)

@@ -51,7 +51,6 @@ package struct RequestDescription: Hashable, Sendable {
         RequestDescription(self, url.target, fields, body, host: host == known ? url.hostField : host)
     }
 
-    /// Returns the same request with this target, these fields and this body.
     func with(target: String, fields: [Field], body: [UInt8]?) -> RequestDescription {
         RequestDescription(self, target, fields, body, host: host)
     }
@@ -101,7 +100,6 @@ extension [String] {
         return self + others.filter { !names.contains(Self.name($0)) }
     }
 
-    /// The name in lower case.
     private static func name(_ line: String) -> OctetText { OctetText(line.prefix(before: ":").lowercased()) }
 }
 
@@ -111,7 +109,6 @@ package struct TargetURL: Hashable, Sendable {
     package let text: String
     package let parts: HTTPURL
 
-    /// - Parameter typed: The user's text, where `text` has been prepared.
     package init(_ text: String, typed: String? = nil) throws(LoadTestError) {
         self.text = typed ?? text
         do throws(HTTPURL.Problem) {

@@ -36,11 +36,9 @@ package struct RequestDraft: Hashable, Sendable {
         (self.place, self.name, written) = (place, name, url)
     }
 
-    /// All fields that the file gives the request.
     package var allHeaders: [String] { headers.adding(sharedHeaders) }
 }
 
-/// A place in a file: a line, the number of a request, or a path.
 package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
     private let file: String
     private let rest: String
@@ -50,7 +48,6 @@ package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
         (self.file, rest) = (file, ", \(unit) \(line)")
     }
 
-    /// - Parameter path: Such as `steps[2]`.
     package init(file: String, path: String) { (self.file, rest) = (file, ": \(path)") }
 
     package var description: String { file + rest }
@@ -58,7 +55,6 @@ package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
     package var inMessages: String { quoted(file) + rest }
 }
 
-/// The requests of a file.
 package struct RequestInput: Sendable {
     package var drafts: [RequestDraft] = []
     /// Notes about what was left out, for the report.

@@ -5,7 +5,6 @@ import UncurlText
 package typealias Template = [TemplateValue]
 
 extension Template {
-    /// Whether there is nothing to fill in.
     package var isFixed: Bool { allSatisfy { if case .fixed = $0 { true } else { false } } }
 
     /// Whether everything that is filled in is a variable of the user.
@@ -62,7 +61,6 @@ struct TemplateContext {
     /// The request's number among those of all threads and parts. Each number occurs once.
     var number: UInt64 = 0
     var user = 0
-    /// The user's variables, by their numbers.
     var variables: [[UInt8]] = []
 
     init(thread: Int, shard: Shard = .whole, random: RandomStream) {
@@ -120,7 +118,6 @@ package struct TemplateSlots: Hashable, Sendable {
     package private(set) var values: [TemplateValue] = []
     /// Further names that places may have, all of ASCII, with the number of the user's variable for each.
     package var variables: [String: Int] = [:]
-    /// The same for names of one scenario.
     package var scenarioVariables: [String: Int] = [:]
     /// The values by name: a file is read once, however often it is named.
     private var known: [OctetText: Int] = [:]
@@ -135,7 +132,6 @@ package struct TemplateSlots: Hashable, Sendable {
 
     package init() {}
 
-    /// - Parameter escape: The kind of string that the text is part of.
     package mutating func protect(
         _ text: String,
         in escape: TemplateValue.Escape? = nil
@@ -178,7 +174,6 @@ package struct TemplateSlots: Hashable, Sendable {
     /// Returns whether a prepared text has a place to fill in.
     package func appears(in text: String) -> Bool { !template(text).isFixed }
 
-    /// Returns the text as pieces.
     package func template(_ text: String) -> Template { template(Array(text.utf8)) }
 
     package func template(_ bytes: [UInt8]) -> Template {
@@ -234,7 +229,6 @@ package enum TemplateValue: Hashable, Sendable {
     case traceparent
     /// A variable of the virtual user, by its number among a scenario's variables.
     case variable(Int)
-    /// Another value, within a string of that kind.
     indirect case escaped(TemplateValue, Escape)
 
     /// The kinds of strings that have an escape syntax.
@@ -307,7 +301,7 @@ package struct TemplateLines: Hashable, Sendable {
     package init(_ path: String) throws(TemplateProblem) {
         self.path = path
         var bytes: [UInt8]
-        do throws(FileProblem) { bytes = try Files.read(path) } catch { throw .file(error) }
+        do throws(FileProblem) { bytes = try readFile(path) } catch { throw .file(error) }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
         guard !lines.isEmpty else { throw .empty(path) }
@@ -317,7 +311,6 @@ package struct TemplateLines: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
-/// Why a text with places cannot be filled in.
 package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
     /// Whether a file is the reason, whose name the description begins with.
@@ -327,7 +320,6 @@ package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertib
         Self(description: "\(mark) may not stand in a text: volley marks places with it")
     }
 
-    /// - Parameter text: What is between `{{` and `}}`.
     static func unknown(_ text: String) -> Self {
         Self(description: "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)")
     }
@@ -336,6 +328,5 @@ package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertib
         Self(description: "\(problem): \(problem.advice)", isOfFile: true)
     }
 
-    /// - Parameter path: A file of lines.
     static func empty(_ path: String) -> Self { Self(description: "\(quoted(path)) has no line in it") }
 }

@@ -24,7 +24,6 @@ package struct RunResult: Sendable {
     package var interrupted: Bool
     /// The parts whose figures are missing, in words: the run has failed.
     package var lost: [String] = []
-    /// The figures that conditions found during the run.
     package var watched: [Threshold: Double] = [:]
     /// The conditions that did not hold during the run, even without volley's own lateness.
     package var punctual: Set<Threshold> = []
@@ -51,7 +50,7 @@ package struct RunResult: Sendable {
             )
         }
         notes += limitNotes
-        runs = [RunFigures(self)]
+        runs = [ownFigures]
     }
 
     /// Adds another run of the same plan, as if both were one run of their common length.
@@ -115,28 +114,27 @@ package struct RunResult: Sendable {
 }
 
 /// The figures of one run among several of the same plan.
-package struct RunFigures: Sendable, Equatable {
-    /// Successes a second, or connections.
-    package var perSecond: Double
-    /// The percentiles in nanoseconds. Nil without a success.
-    package var p50: UInt64?
-    package var p99: UInt64?
+///
+/// - perSecond: Successes a second, or connections.
+/// - p50, p99: The percentiles in nanoseconds. Nil without a success.
+package typealias RunFigures = (perSecond: Double, p50: UInt64?, p99: UInt64?)
 
-    package init(_ result: RunResult) {
-        let metrics = result.metrics
-        perSecond = result.connectionsPerSecond ?? result.perSecond(metrics.successesInTime)
-        let summary = metrics.headline(result.plan.options.work).summary(percentiles: [50, 99])
-        (p50, p99) = (summary?[50], summary?[99])
+extension RunResult {
+    private var ownFigures: RunFigures {
+        let summary = metrics.headline(plan.options.work).summary(percentiles: [50, 99])
+        return (connectionsPerSecond ?? perSecond(metrics.successesInTime), summary?[50], summary?[99])
     }
 
-    package func text(_ work: LoadKind) -> String {
-        let unit = work == .requests ? "successes/s" : "connections/s"
-        let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { timeText($0) } ?? "-")" }
-        return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
+    /// The figures of the last run, in words.
+    package var lastRun: String {
+        guard let run = runs.last else { return "" }
+        let unit = plan.options.work == .requests ? "successes/s" : "connections/s"
+        let times = [("p50", run.p50), ("p99", run.p99)].map { "\($0) \($1.map { timeText($0) } ?? "-")" }
+        return "\(fixed(run.perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }
 
-    /// Returns a table of several runs with the spread of their figures. It is empty for one run.
-    package static func table(_ runs: [RunFigures]) -> [String] {
+    /// A table of several runs with the spread of their figures. It is empty for one run.
+    package var runTable: [String] {
         guard runs.count > 1 else { return [] }
         let rows: [(String, [Double], (Double) -> String)] = [
             ("per second", runs.map(\.perSecond), { fixed($0, 2) }),
@@ -146,9 +144,8 @@ package struct RunFigures: Sendable, Equatable {
         let columns = ["least", "median", "most", "spread"].map { right($0, 12) }.joined()
         return [left("\(runs.count) runs", 12) + columns]
             + rows.compactMap { name, values, text in
-                let sorted = values.sorted()
-                guard let least = sorted.first, let most = sorted.last else { return nil }
-                let median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+                guard let least = values.min(), let most = values.max() else { return nil }
+                let median = values.median
                 let spread = median > 0 ? fixed((most - least) / median * 100, 1) + " %" : "-"
                 let cells = [least, median, most].map(text) + [spread]
                 return left("  " + name, 12) + cells.map { right($0, 12) }.joined()
@@ -171,7 +168,6 @@ extension RunResult {
         return [lateness, overload].compactMap(\.self)
     }
 
-    /// Whether volley was late, and in no other way the limit.
     private var isOnlyLate: Bool { overload == nil && !generatorLimits.isEmpty }
 
     /// A thread that polls is always busy.

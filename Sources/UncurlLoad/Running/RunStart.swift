@@ -18,7 +18,6 @@ extension RunPlan {
         }
     }
 
-    /// Starts a loop for each thread.
     package func startLoops() throws(LoadTestError) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: threads, name: "volley")

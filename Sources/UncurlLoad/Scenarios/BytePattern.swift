@@ -56,7 +56,6 @@ package struct BytePattern: Sendable {
         return set
     }
 
-    /// Why a text is no pattern.
     package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -173,7 +172,6 @@ private struct PatternParser {
     /// Whether a part of the program is beyond the limit. It was dropped, and the rest is read for its mistakes.
     private(set) var isTooLong = false
 
-    /// The deepest nesting of groups.
     private static let depthLimit = 100
     /// The highest count in `{n}`. A higher one is a mistake.
     private static let countLimit = 1_000

@@ -108,7 +108,6 @@ package final class ScenarioStep: Sendable {
         readsJSON = expectations.contains(where: \.readsJSON) || extractions.contains { $0.source.readsJSON }
     }
 
-    /// Whether any part of an answer is read.
     var inspects: Bool { readsFields || readsContent || checks?.isEmpty == false }
 
     /// Checks the answer, and takes values from it for the requests that follow. Returns what was wrong.
@@ -159,7 +158,6 @@ extension JSONTree {
 /// - fallback: The value where the answer has none. Without it, such an answer fails the request.
 package typealias Extraction = (name: String, variable: Int, source: ExtractionSource, fallback: [UInt8]?)
 
-/// Where a value is in an answer.
 package enum ExtractionSource: Sendable {
     case json(JSONPointer)
     case field(String)

@@ -9,7 +9,6 @@ package final class Scenarios: Sendable {
     /// The steps, one for each of the run's inputs, in the same order.
     let steps: [ScenarioStep]
     package let tables: [Table]
-    /// The values that each visit begins with.
     private let variables: [[UInt8]]
     private let sums: [UInt64]
 
@@ -24,8 +23,6 @@ package final class Scenarios: Sendable {
     var inspects: Bool { steps.contains { $0.inspects } }
 
     /// Returns a visit, and the values that it begins with.
-    ///
-    /// - Parameter number: The visit's number among those of all threads and parts.
     func begin(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> (ScenarioVisit, [[UInt8]]) {
         var values = variables
         for table in tables where !table.rows.isEmpty {
@@ -80,7 +77,6 @@ package struct Scenario: Sendable {
     }
 
     fileprivate private(set) var instructions: [Instruction] = []
-    /// The deepest nesting of loops.
     fileprivate private(set) var depth = 0
 
     package let name: String

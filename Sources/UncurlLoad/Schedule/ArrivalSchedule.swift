@@ -2,12 +2,10 @@ import UncurlReactor
 
 /// One thread's requests by the schedule, as they come due.
 struct ArrivalSchedule: Sendable {
-    /// The next arrival to notice.
     private(set) var cursor: ArrivalCursor
     /// The time when it is due; `.never` after the last.
     var next: Instant { cursor.time }
     private let grain: Int64
-    /// The time when the last look was due.
     private var lastLook: Instant
 
     /// Requests that are due within this time, in nanoseconds, are sent together, and each is timed from its own
@@ -16,7 +14,6 @@ struct ArrivalSchedule: Sendable {
     static let grain: Int64 = 100_000
 
     /// - Parameters:
-    ///   - limit: The number of this thread's requests. Nil for as many as the profile has.
     ///   - grain: The least time between two looks, in nanoseconds.
     ///   - random: The thread's random numbers, for arrivals of a Poisson process. Nil for even arrivals.
     init(
@@ -43,7 +40,6 @@ struct ArrivalSchedule: Sendable {
     /// The number of requests whose instant has come and was noticed.
     var noticed: UInt64 { cursor.index }
 
-    /// The time of the next look for requests that are due.
     var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }
 
     /// Notes a look, if the time for one has come by `now`. Returns false if it has not.
@@ -121,7 +117,6 @@ struct ArrivalCursor: Sendable {
     private var stage = 0
     /// The time when the present arrival is due; `.never` after the last.
     private(set) var time = Instant.never
-    /// The number of the present arrival.
     private(set) var index: UInt64 = 0
     /// The thread's random numbers. Nil if arrivals are even.
     private var random: RandomStream?

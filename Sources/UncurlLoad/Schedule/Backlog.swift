@@ -8,7 +8,6 @@ import UncurlReactor
 /// requests calls one with a free connection, and a thread that leaves some behind calls the next. The lock guards
 /// `parts` and `calls`; each count beside it is one number that all threads may read.
 final class Backlog: Sendable {
-    /// A request that is due, when a thread noticed that, and its number in the schedule.
     typealias Request = (due: Instant, noticed: Instant, number: UInt64)
 
     /// - calls: Each has a thread look at the backlog; nil once the thread has left.
@@ -33,13 +32,11 @@ final class Backlog: Sendable {
         unfinished = Atomic(threads)
     }
 
-    /// The number of requests that wait.
     var count: UInt64 { waiting.load(ordering: .sequentiallyConsistent) }
     var isEmpty: Bool { count == 0 }
     /// Whether no request waits, and none will.
     var isOver: Bool { unfinished.load(ordering: .acquiring) == 0 && isEmpty }
 
-    /// - Parameter call: has the thread look at the backlog, from any other thread.
     func join(_ thread: Int, _ call: @escaping @Sendable () -> Void) { state.withLock { $0.calls[thread] = call } }
 
     // MARK: Requests
@@ -101,7 +98,6 @@ final class Backlog: Sendable {
         }
     }
 
-    /// Notes that the thread looks at the backlog because it was called.
     func answered(_ thread: Int) { places[thread].isCalled.store(false, ordering: .sequentiallyConsistent) }
 
     /// Notes that the thread will add no more requests.

@@ -12,7 +12,6 @@ package struct LoadProfile: Hashable, Sendable {
     private let times: [UInt64]
     private let positions: [UInt128]
 
-    /// The value of one request in the integral's unit.
     private static let request = UInt128(Rate.unitsPerRequest) * 1_000_000_000
 
     package init(_ stages: [LoadStage<Rate>]) {
@@ -26,7 +25,6 @@ package struct LoadProfile: Hashable, Sendable {
         (self.times, self.positions) = (times, positions)
     }
 
-    /// Makes a profile with one rate throughout.
     package init(rate: Rate, duration: UInt64) {
         self.init([LoadStage(duration: duration, from: rate, to: rate)])
     }
@@ -42,7 +40,6 @@ package struct LoadProfile: Hashable, Sendable {
     var isRecorded: Bool { !recorded.isEmpty }
 
     package var duration: UInt64 { times[times.count - 1] }
-    /// The value of the integral at the end.
     private var whole: UInt128 { positions[positions.count - 1] }
 
     /// The number of requests that come due.
@@ -87,12 +84,10 @@ package struct LoadProfile: Hashable, Sendable {
         return times[stage] + stages[stage].time(reaching: wanted - positions[stage])
     }
 
-    /// The rate of a warm-up: the first rate that is not zero.
     package var firstRate: Rate {
         stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > .zero } ?? .zero
     }
 
-    /// The highest rate of the profile.
     package var peak: Rate { stages.lazy.map { max($0.from, $0.to) }.max() ?? .zero }
 
     /// The profile as text: `1000/s`; `1000/s for 30s, then up to 5000/s within 1m`.
@@ -109,7 +104,6 @@ package typealias CrowdProfile = [LoadStage<UInt64>]
 
 extension CrowdProfile {
     package var duration: UInt64 { reduce(0) { $0 &+ $1.duration } }
-    /// The highest number at any time.
     package var peak: UInt64 { map { Swift.max($0.from, $0.to) }.max() ?? 0 }
     /// The number for a warm-up: the first number that is not zero.
     package var firstCount: UInt64 { lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }

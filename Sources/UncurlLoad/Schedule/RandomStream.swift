@@ -52,7 +52,6 @@ package enum Pause: Hashable, Sendable {
 }
 
 extension [UInt64] {
-    /// The sums of each element and those before it.
     package var runningSums: [UInt64] {
         var sum: UInt64 = 0
         return map {

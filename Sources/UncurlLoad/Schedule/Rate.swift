@@ -24,11 +24,9 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
     }
 
-    /// Why a text is no rate.
     package enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// The text is no number, has an unknown unit, or is finer than ``units``.
         case notARate
-        /// The rate is 0.
         case zero
         /// The rate is above ``highest``.
         case tooHigh
@@ -66,11 +64,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         guard let (number, unit) = DecimalNumber.first(of: parts[0]),
             let scale = DecimalNumber.scale(ofUnit: unit.lowercased())
         else { return nil }
-        switch number.times(unitsPerRequest * scale, over: span) {
-        case .exact(let units): return units
-        case .fraction: return nil
-        case .tooLarge: return .max
-        }
+        return number.times(unitsPerRequest * scale, over: span).map { UInt64(clamping: $0) }
     }
 
     /// The rate as text: `1000/s`, `0.25/s`.

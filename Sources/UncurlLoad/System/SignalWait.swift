@@ -22,7 +22,6 @@ package struct SignalWait {
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// - Returns: Whether the user has interrupted.
     package mutating func wait(nanoseconds: UInt64) -> Bool {
         var limit = timespec(
             tv_sec: Int(clamping: nanoseconds / 1_000_000_000),

@@ -33,12 +33,12 @@ package struct SystemLimits: Hashable, Sendable {
         if unsafe uncurl_nofile(&soft, &hard) == 0 {
             (limits.softDescriptors, limits.hardDescriptors) = (soft, hard)
         }
-        let range = Files.numbers(in: "/proc/sys/net/ipv4/ip_local_port_range")
+        let range = numbers(inFile: "/proc/sys/net/ipv4/ip_local_port_range")
         if range.count == 2, range[0] <= range[1] { limits.ports = range[1] - range[0] + 1 }
-        if let queue = Files.numbers(in: "/proc/sys/net/core/somaxconn").first { limits.acceptQueue = queue }
-        if let reuse = Files.numbers(in: "/proc/sys/net/ipv4/tcp_tw_reuse").first { limits.timeWaitReuse = reuse }
-        if let most = Files.numbers(in: "/proc/sys/net/netfilter/nf_conntrack_max").first,
-            let now = Files.numbers(in: "/proc/sys/net/netfilter/nf_conntrack_count").first
+        if let queue = numbers(inFile: "/proc/sys/net/core/somaxconn").first { limits.acceptQueue = queue }
+        if let reuse = numbers(inFile: "/proc/sys/net/ipv4/tcp_tw_reuse").first { limits.timeWaitReuse = reuse }
+        if let most = numbers(inFile: "/proc/sys/net/netfilter/nf_conntrack_max").first,
+            let now = numbers(inFile: "/proc/sys/net/netfilter/nf_conntrack_count").first
         {
             limits.trackedConnections = most > now ? most - now : 0
         }
@@ -58,7 +58,7 @@ package typealias CoreTime = (used: UInt64, queued: UInt64)
 /// The times of the calling thread since its start, or since these times.
 func coreTime(since earlier: CoreTime = (0, 0)) -> CoreTime {
     // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.
-    let counts = Files.numbers(in: "/proc/thread-self/schedstat")
+    let counts = numbers(inFile: "/proc/thread-self/schedstat")
     let queued = counts.count > 1 ? counts[1] : 0
     return (UInt64(clamping: uncurl_thread_cpu_ns()) &- earlier.used, queued &- earlier.queued)
 }
@@ -75,7 +75,7 @@ package struct StolenTime: Sendable {
 
     /// Reads the time now. Does nothing where the kernel does not report it.
     package mutating func read() {
-        guard let bytes = try? Files.start(of: "/proc/stat", count: 512),
+        guard let bytes = try? readStart(of: "/proc/stat", count: 512),
             let stolen = Self.nanoseconds(inStat: String(decoding: bytes, as: UTF8.self))
         else { return }
         note(stolen, at: .current())
@@ -89,7 +89,6 @@ package struct StolenTime: Sendable {
         return after - min(before, after)
     }
 
-    /// Forgets the readings that only instants before this one need.
     package mutating func forget(before instant: Instant) {
         guard let next = readings.firstIndex(where: { $0.instant > instant }), next > 1 else { return }
         readings.removeFirst(next - 1)

@@ -76,8 +76,6 @@ extension LoadTestError: CustomStringConvertible {
     public var description: String { text(.properties) }
 
     /// One line with the fault and the remedy.
-    ///
-    /// - Parameter names: The names of the settings in the line.
     package func text(_ names: SettingNames) -> String {
         switch self {
         case .url(let text, let problem): problem.words(on: text, names)

@@ -41,7 +41,6 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
 }
 
 extension StringProtocol where UTF8View: BidirectionalCollection {
-    /// The text without blanks and tabs at both ends.
     package var trimmed: String { String(decoding: utf8.withoutBlanks, as: UTF8.self) }
 }
 
@@ -65,7 +64,6 @@ extension StringProtocol {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns the text with each mark replaced, one mark after the other.
     package func replacingEach(_ marks: KeyValuePairs<String, String>) -> String {
         marks.reduce(String(self)) { $0.replacingEach($1.key, by: $1.value) }
     }

@@ -59,6 +59,22 @@ private func threeDigits(_ value: Double) -> String {
     return fixed(value, decimals)
 }
 
+/// Returns the bytes of a number of this width, the highest first.
+package func bigEndian(_ number: UInt64, width: Int) -> [UInt8] {
+    stride(from: 8 * (width - 1), through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
+}
+
+extension [Double] {
+    /// The mean; 0 without elements.
+    package var mean: Double { isEmpty ? 0 : reduce(0, +) / Double(count) }
+
+    /// The median of one element or more.
+    package var median: Double {
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}
+
 /// Returns a count with its noun: `1 request`, `2 requests`.
 package func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
@@ -67,13 +83,6 @@ package struct DecimalNumber: Hashable, Sendable {
     /// The number is `digits` · 10^`exponent`.
     private let digits: UInt64
     private let exponent: Int
-
-    package enum Product: Hashable, Sendable {
-        case exact(UInt64)
-        /// The product is no whole number.
-        case fraction
-        case tooLarge
-    }
 
     /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits
     /// than 64 bits hold.
@@ -105,22 +114,21 @@ package struct DecimalNumber: Hashable, Sendable {
 
     package static func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
 
-    /// The nearest floating-point number.
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 
-    /// Returns `scale` times the number, divided by `divisor`.
-    package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
-        guard digits > 0, scale > 0 else { return .exact(0) }
+    /// Returns `scale` times the number, divided by `divisor`, or the greatest number where that is beyond 128 bits.
+    /// Nil where it is no whole number.
+    package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> UInt128? {
+        guard digits > 0, scale > 0 else { return 0 }
         var product = UInt128(digits) * UInt128(scale)
         var divisor = UInt128(divisor)
         for _ in 0..<abs(exponent) {
             let (next, overflow) = (exponent > 0 ? product : divisor).multipliedReportingOverflow(by: 10)
-            guard !overflow else { return exponent > 0 ? .tooLarge : .fraction }
+            guard !overflow else { return exponent > 0 ? .max : nil }
             if exponent > 0 { product = next } else { divisor = next }
         }
         let (quotient, rest) = product.quotientAndRemainder(dividingBy: divisor)
-        guard rest == 0 else { return .fraction }
-        return UInt64(exactly: quotient).map { .exact($0) } ?? .tooLarge
+        return rest == 0 ? quotient : nil
     }
 
     /// Returns the factor of a unit of counts: none, k, M or G in lower case. Nil for another.

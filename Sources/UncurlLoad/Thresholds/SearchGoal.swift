@@ -13,8 +13,6 @@ package struct SearchGoal: Hashable, Sendable {
 
     /// - Parameters:
     ///   - times: Percentiles of the corrected latency, and the limits below which they must be, in nanoseconds.
-    ///   - errors: The limit on the share of errors.
-    ///   - condition: The name of the goal in a report.
     package init(_ text: String, _ times: [(percentile: Double, below: UInt64)], errors: Double?, condition: String) {
         (self.text, self.condition, errorLimit) = (text, condition, errors)
         (percentiles, limits) = (times.map(\.percentile), times.map(\.below))
@@ -29,7 +27,6 @@ package struct SearchGoal: Hashable, Sendable {
     /// Whether a run keeps the goal, but by so few requests that they cannot show it.
     package func isUnclear(_ metrics: Metrics) -> Bool { holds(metrics) && metrics[.due] < needed }
 
-    /// Returns a run's figures for all terms of the goal.
     package func finding(_ figures: Measured) -> ThresholdOutcome.Finding {
         var texts = percentiles.map { percentile in
             let name = "p" + LatencyHistogram.name(ofPercentile: percentile)

@@ -9,7 +9,6 @@ package struct Threshold: Hashable, Sendable {
         case above = ">"
         case below = "<"
 
-        /// Whether the figure must not be above the limit.
         var isUpper: Bool { self == .above || self == .atLeast }
 
         package func holds(_ left: Double, _ right: Double) -> Bool {
@@ -22,7 +21,6 @@ package struct Threshold: Hashable, Sendable {
         }
     }
 
-    /// The condition as typed.
     package let text: String
     package let metric: ThresholdMetric
     package let comparison: Comparison
@@ -92,7 +90,6 @@ package struct ThresholdMetric: Hashable, Sendable {
         }
     }
 
-    /// A statistic of a series of times.
     package enum Statistic: Hashable, Sendable {
         case percentile(Double)
         case mean, minimum, maximum, deviation
@@ -101,11 +98,9 @@ package struct ThresholdMetric: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// A statistic of times. If `series` is nil, of the times that the run is about.
         case time(series: String?, Statistic)
-        /// The failures of one class.
         case failures(FailureClass)
         case figure(Figure)
 
-        /// Whether the figure exists for each name.
         var isOfNames: Bool {
             switch self {
             case .time(let series, _): series == nil
@@ -117,7 +112,6 @@ package struct ThresholdMetric: Hashable, Sendable {
 
     package let name: String
     package let subject: Subject
-    /// The name of the requests that the figure is limited to.
     package let requestName: String?
 
     /// The series that conditions can be about, those of whole requests first.
@@ -223,7 +217,6 @@ extension ThresholdMetric {
     }
 }
 
-/// What conditions find.
 extension Measured {
     package func value(_ metric: ThresholdMetric) -> Double? {
         if let name = metric.requestName {

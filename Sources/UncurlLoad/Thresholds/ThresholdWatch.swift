@@ -33,7 +33,6 @@ package struct ThresholdWatch: Sendable {
     /// Whether conditions about stretches need the run's intervals.
     package var hasWindows: Bool { !windows.isEmpty }
 
-    /// Adds the next interval, in order.
     package mutating func add(_ interval: Interval) {
         for index in windows.indices {
             let covered = Self.slide(&windows[index], over: interval)
@@ -44,8 +43,8 @@ package struct ThresholdWatch: Sendable {
         }
     }
 
-    /// Adds an interval to a window, and returns the time that the window covers. Intervals within a tenth of the window
-    /// share a part.
+    /// Adds an interval to a window, and returns the time that the window covers. Intervals within a tenth of the
+    /// window share a part.
     private static func slide(_ window: inout Window, over interval: Interval) -> UInt64 {
         if let last = window.parts.last, last.length + interval.length <= window.length / 10 {
             window.parts[window.parts.count - 1].metrics.merge(interval.metrics)

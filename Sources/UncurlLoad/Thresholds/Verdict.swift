@@ -61,7 +61,6 @@ package enum Verdict: Int32, Sendable {
         .interrupted, .threshold, .failures, .httpErrors, .generatorLimited, .unusable, .good,
     ]
 
-    /// Returns the worse of two saved statuses.
     package static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let rank = { (status: UInt64) in order.firstIndex { UInt64($0.rawValue) == status } ?? order.count }
         return rank(left) <= rank(right) ? left : right
@@ -70,9 +69,7 @@ package enum Verdict: Int32, Sendable {
     package func exit() -> Never { Glibc.exit(rawValue) }
 }
 
-/// The result of a run's conditions.
 package struct ThresholdOutcome: Hashable, Sendable {
-    /// One condition and what was found.
     package struct Finding: Hashable, Sendable {
         package let condition: String
         /// The figure as text: `p99 is 61.2 ms`.
@@ -93,9 +90,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
         " of \(grouped(size.found)) requests, and \(grouped(size.needed)) are needed to know"
     }
 
-    /// The findings in the order of the conditions.
     package let thresholds: [Finding]
-    /// The finding about the goal of a search, for a run of one.
     package let goal: Finding?
     /// The errors that kept conditions limit: their number was allowed.
     let tolerated: Set<String>
@@ -142,9 +137,7 @@ package struct ThresholdOutcome: Hashable, Sendable {
         return all.filter { !$0.isKept } + all.filter(\.isKept)
     }
 
-    /// The lines for the report.
     package var lines: [String] { all.map(\.line) }
 
-    /// The conditions that were not kept, in words.
     package var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
 }

@@ -1,4 +1,3 @@
-/// The kind of events in the content of a stream.
 package enum StreamKind: String, Hashable, Sendable, CaseIterable {
     /// A server-sent event (HTML §9.2.6): lines with data among them, and an empty one.
     case sse
@@ -23,7 +22,6 @@ struct EventCounter: Sendable {
     /// The number of bytes of the line so far.
     private var column = 0
     private var isData = false
-    /// Whether the event so far has data.
     private var hasData = false
     private var wasReturn = false
 
@@ -61,7 +59,6 @@ struct EventCounter: Sendable {
         column += 1
     }
 
-    /// Ends a line. Returns true if an event has ended.
     private mutating func endLine() -> Bool {
         defer { (column, isData) = (0, false) }
         switch kind {

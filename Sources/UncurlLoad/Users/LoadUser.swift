@@ -95,10 +95,10 @@ final class UserVisits {
             if try orders.send(request) {
                 isEmpty = false
             } else {
-                fail(CancellationError())
+                resume(.failure(CancellationError()))
             }
         } catch {
-            fail(error)
+            resume(.failure(error))
         }
     }
 
@@ -109,16 +109,12 @@ final class UserVisits {
     }
 
     /// Continues the visit with the response, or after its rest.
-    func go(on response: LoadResponse) {
-        let continuation = waiting
-        (waiting, isResting) = (nil, false)
-        continuation?.resume(returning: response)
-    }
+    func go(on response: LoadResponse) { resume(.success(response)) }
 
-    private func fail(_ error: any Error) {
+    private func resume(_ result: Result<LoadResponse, any Error>) {
         let continuation = waiting
         (waiting, isResting) = (nil, false)
-        continuation?.resume(throwing: error)
+        continuation?.resume(with: result)
     }
 
     private func ended() {
@@ -126,11 +122,10 @@ final class UserVisits {
         orders?.end(isEmpty)
     }
 
-    /// Ends the visits with the run.
     func stop() {
         orders = nil
         task?.cancel()
-        fail(CancellationError())
+        resume(.failure(CancellationError()))
     }
 }
 

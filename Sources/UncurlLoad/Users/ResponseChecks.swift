@@ -8,7 +8,6 @@ package struct ResponseChecks: Sendable {
     package private(set) var headers: [(name: String, value: String?)] = []
     /// The bytes that must occur in the content.
     package private(set) var body: ByteSearch?
-    /// The same as text.
     private(set) var bodyText = ""
 
     package init(statuses: [Bool]?, headers: [(name: String, value: String?)], body: [UInt8]?) {

@@ -13,8 +13,6 @@ struct UserCookies: Sendable {
     private static let suffixes = PublicSuffixes { _ in false }
 
     /// Makes a user's cookies at the start of a run to that host.
-    ///
-    /// - Parameter now: The time in seconds since 1970.
     init(_ given: [GivenCookie] = [], host: String = "", now: Double = 0) {
         for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
             // A given cookie counts as sent over https: a Secure one is kept, and sent over https alone.
@@ -25,8 +23,6 @@ struct UserCookies: Sendable {
     }
 
     /// Keeps the cookie of a `Set-Cookie` line, as far as the server may set it.
-    ///
-    /// - Parameter now: The time in seconds since 1970.
     mutating func store(_ line: ArraySlice<UInt8>, from scope: CookieScope, now: Double) {
         guard let cookie = SetCookieLine(octets: line)?.cookie(from: scope, now: now),
             let admitted = cookie.admitted(from: scope, isSameSite: true, suffixes: Self.suffixes),
@@ -38,8 +34,6 @@ struct UserCookies: Sendable {
     }
 
     /// Returns the Cookie field of a request, with the octets that servers have set. Nil for none.
-    ///
-    /// - Parameter now: The time in seconds since 1970.
     mutating func octets(for scope: CookieScope, now: Double) -> [UInt8]? {
         jar.octets(for: scope, isSameSite: true, now: now)
     }

@@ -1,7 +1,6 @@
 /// When a thread may open its next connection: by the rate, by the number of connects under way, and not at once after
 /// a failure. It has no clock; times are nanoseconds after the start of the run.
 struct ConnectPacer: Sendable {
-    /// The number of connections still to open.
     private(set) var pending: Int
     /// The number of connects begun so far.
     private(set) var ordinal: UInt64 = 0
@@ -37,10 +36,8 @@ struct ConnectPacer: Sendable {
         ordinal &+= 1
     }
 
-    /// Adds a connection, which replaces another.
     mutating func add() { pending += 1 }
 
-    /// Sets the number of connections still to open.
     mutating func want(_ count: Int) { pending = count }
 
     mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }

@@ -70,10 +70,8 @@ extension Failure {
         kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(timeText(latency))"
     }
 
-    /// Returns the phase that the exchange had reached.
     private static func phase(of report: ExchangeReport?) -> Phase { openedPhase(report) ?? .connect }
 
-    /// Returns the phase that the exchange had reached. Nil if there was no connection.
     static func openedPhase(_ report: ExchangeReport?) -> Phase? {
         guard let report, report.timings.requestStart != nil else { return nil }
         if report.timings.requestEnd == nil { return .write }
@@ -101,7 +99,6 @@ extension Failure {
 }
 
 extension FailureClass {
-    /// Translates a socket's error number.
     init(_ error: Errno) {
         switch error {
         case .connectionRefused, .noSuchFile: self = .refused

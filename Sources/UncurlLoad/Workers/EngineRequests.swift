@@ -10,7 +10,6 @@ package struct EngineRequests: Sendable {
     /// The origin of a path without a host. The embedded server has no name: the Host field and the endpoint take its
     /// place.
     let origin: Origin
-    /// Where requests to that origin go.
     private let endpoint: Endpoint
     private let defaults: [String]
     /// The request of an exchange that pipelines as many copies as the plan says; ``single`` without pipelining.
@@ -19,7 +18,6 @@ package struct EngineRequests: Sendable {
     /// The requests of virtual users. Nil where none are needed.
     private(set) var list: RequestList?
 
-    /// - Parameter embedded: The address of the embedded server, for a plan without a URL.
     package init(_ plan: RunPlan, embedded: SocketAddress?) throws(LoadTestError) {
         self.plan = plan
         let request = plan.options.request
@@ -39,7 +37,6 @@ package struct EngineRequests: Sendable {
         list = plan.usesVirtualUsers ? try makeList() : nil
     }
 
-    /// The options of requests to the run's own URL.
     var options: EngineRequest.Options { Self.options(plan, host: plan.options.request.host, endpoint: endpoint) }
 
     private static func options(_ plan: RunPlan, host: String, endpoint: Endpoint) -> EngineRequest.Options {
@@ -56,7 +53,6 @@ package struct EngineRequests: Sendable {
         return options
     }
 
-    /// Returns all requests of a run with virtual users.
     private func makeList() throws(LoadTestError) -> RequestList {
         guard !plan.options.inputs.drafts.isEmpty else {
             let own = try planned(plan.options.request, origin, options, plan.options.slots)

@@ -4,7 +4,6 @@ package import UncurlReactor
 package struct RemoteWorker: Sendable {
     private let worker: LoopBound<Worker>
 
-    /// Makes a worker on each loop. They are ready to start when it returns.
     package static func makeAll(_ job: WorkerSetup, on group: EventLoopGroup) -> [RemoteWorker] {
         let made = Monitor([Int: RemoteWorker]())
         for (share, loop) in zip(job.plan.shares, group.loops) {

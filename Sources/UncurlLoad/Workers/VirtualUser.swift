@@ -7,7 +7,6 @@ import UncurlWebSocket
 /// A virtual user: it sends one request at a time, in a closed loop on connections of its own.
 final class VirtualUser: ExchangeDelegate {
     let driver: VirtualUserDriver
-    /// The user's number among all users of the run, from 0.
     let number: Int
     /// The user's connections. Nil if it uses any that the engine has.
     let keeper: ConnectionKeeper?
@@ -19,21 +18,16 @@ final class VirtualUser: ExchangeDelegate {
     var sequence: UInt64 = 0
     /// The number of the name that the present request is counted by. Nil for none.
     var name: Int?
-    /// Whether its next request needs a new connection.
     var needsConnection = true
     /// The present request, or the one after a pause.
     var request: PlannedRequest?
-    /// The number of redirections followed in a row.
     var hops = 0
-    /// The user's cookies. Nil if cookies are not kept.
     var cookies: UserCookies?
     /// The user's way through a scenario. Nil if there is none.
     var visit: ScenarioVisit?
-    /// The present step of the scenario.
     var step: ScenarioStep?
     /// The values that its visit has from files and answers.
     var variables: [[UInt8]] = []
-    /// Whether the last answer was a success.
     var wentWell = false
     /// The user's visits. Nil if the run decides what comes next.
     var visits: UserVisits?
@@ -54,7 +48,6 @@ final class VirtualUser: ExchangeDelegate {
     /// When the message was sent, and the message itself, if its echo is expected.
     var said = Instant.never
     var saying: WebSocketMessage?
-    /// How many messages were sent on the present connection.
     var messages = 0
 
     init(_ driver: VirtualUserDriver, number: Int) {
@@ -64,7 +57,6 @@ final class VirtualUser: ExchangeDelegate {
 
     /// Whether the fields of an answer are needed to decide what comes next.
     var readsFields: Bool { visits != nil || step?.readsFields == true }
-    /// Whether its content is needed for that.
     var readsContent: Bool { visits != nil || step?.readsContent == true }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
@@ -80,18 +72,14 @@ final class VirtualUser: ExchangeDelegate {
     }
 }
 
-/// The findings about a response, as far as the run needs them.
 struct ResponseFindings {
-    /// The redirection, if the response is one.
     var redirect: Redirect?
     /// The first field that was not as expected.
     var problem: String?
     /// What was found in the place of what is wanted.
     var words: String?
-    /// Whether the content is examined, and was sent encoded.
     var isEncoded = false
     /// The number of bytes found so far of the content that is looked for.
     var matched = 0
-    /// The response for a visit.
     var response = LoadResponse()
 }

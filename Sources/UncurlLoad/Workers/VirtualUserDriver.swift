@@ -24,7 +24,6 @@ final class VirtualUserDriver: AlarmHandler {
     let plan: RunPlan
     let share: RunPlan.Share
     var resting = RestingUsers()
-    /// The users' WebSockets. Nil if they send HTTP requests.
     var sockets: UserSockets?
     private var asleep = DeadlineHeap<VirtualUser>()
     private var arrivals: ArrivalSchedule?
@@ -363,7 +362,6 @@ struct RestingUsers {
         return user
     }
 
-    /// Returns false if the user was not resting.
     mutating func remove(_ user: VirtualUser) -> Bool {
         guard let index = users[first...].firstIndex(where: { $0 === user }) else { return false }
         users.remove(at: index)
@@ -373,7 +371,6 @@ struct RestingUsers {
 
 /// The outcomes of virtual users' requests, in numbers, and the contents of their responses.
 extension VirtualUserDriver {
-    /// Counts an outcome, and starts what follows it.
     func finished(_ user: VirtualUser, _ outcome: Outcome, _ report: ExchangeReport) {
         guard worker.hasTime() || worker.drain() else {
             // Before `stop`, which may hand the metrics over from within.
@@ -473,7 +470,6 @@ extension VirtualUserDriver {
         case unwanted(Failure)
 
         var isSuccess: Bool { if case .success = self { true } else { false } }
-        /// Whether the response is a redirection that is followed.
         var isRedirection: Bool { if case .success(next: .some) = self { true } else { false } }
     }
 
@@ -608,8 +604,6 @@ extension VirtualUserDriver {
     }
 
     /// Counts a request that was sent, whatever became of it.
-    ///
-    /// - Parameter isCut: Whether the end of the run cut it off.
     private func noteSent(
         _ user: VirtualUser,
         _ report: ExchangeReport,
@@ -627,10 +621,8 @@ extension VirtualUserDriver {
         noteStream(user, sent: sent, until: end, isCut: isCut)
     }
 
-    /// Returns whether the present request is the one that came due, not one that followed it.
     private func isOfSchedule(_ user: VirtualUser) -> Bool { user.hasDueRequest && user.due >= since }
 
-    /// Returns whether the present request came due in the warm-up.
     func isOfWarmUp(_ user: VirtualUser) -> Bool { plan.options.profile != nil && user.due < since }
 
     func noteCorrected(_ user: VirtualUser, until end: Instant) {
@@ -692,7 +684,6 @@ extension VirtualUserDriver {
     }
 }
 
-/// The times of events in answers that are streams.
 extension VirtualUserDriver {
     func note(_ bytes: Span<UInt8>, of user: VirtualUser, _ stream: StreamOptions) {
         var counter = user.events ?? EventCounter(stream.kind)
@@ -701,7 +692,6 @@ extension VirtualUserDriver {
         if count > 0 { note(count, of: user, stream) }
     }
 
-    /// Counts the event that ends with the whole content.
     func noteLastEvent(of user: VirtualUser) {
         guard let stream = plan.options.stream, user.events?.hasOpenEvent == true else { return }
         note(1, of: user, stream)
@@ -719,10 +709,6 @@ extension VirtualUserDriver {
     }
 
     /// Counts a stream at its end, or at the run's end.
-    ///
-    /// - Parameters:
-    ///   - sent: The time when the request's first byte was sent.
-    ///   - isCut: Whether the run's end has cut the stream short.
     func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
         guard let stream = plan.options.stream else { return }
         defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }
@@ -750,7 +736,6 @@ extension VirtualUserDriver {
         startNext(user)
     }
 
-    /// Starts the next request of a user that is free or has slept.
     func startNext(_ user: VirtualUser) {
         if user.request != nil { return start(user) }
         guard worker.budget != 0 else {
@@ -821,7 +806,6 @@ extension VirtualUserDriver {
         worker.budget = budget - 1
     }
 
-    /// Sends the user's request.
     func start(_ user: VirtualUser) {
         settle(user)
         guard let planned = user.request else { return }
@@ -850,7 +834,6 @@ extension VirtualUserDriver {
         sleep(user, pause)
     }
 
-    /// Ends a user's turn.
     func free(_ user: VirtualUser) {
         user.request = nil
         if worker.isDraining {
@@ -872,7 +855,6 @@ extension VirtualUserDriver {
     }
 }
 
-/// The virtual users that get their next request from a program.
 extension VirtualUserDriver {
     /// Makes the user's visits, and carries out what they ask for.
     func follow(

@@ -87,7 +87,6 @@ extension VirtualUserDriver {
 
     // MARK: Messages
 
-    /// Sends the user's message.
     func say(_ user: VirtualUser) {
         guard let sockets, let link = user.link else { return }
         // The user's connection has ended while the user slept.
@@ -223,7 +222,6 @@ extension VirtualUserDriver {
 
     // MARK: The end
 
-    /// Counts messages without an answer as in flight.
     func noteUnansweredMessages() {
         let now = worker.loop.now
         for user in sockets?.users ?? [] where user.isTalking {
@@ -251,7 +249,6 @@ extension VirtualUserDriver {
 }
 
 extension WebSocketMessage {
-    /// Bytes of content.
     fileprivate var count: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -266,7 +263,6 @@ struct UserSockets {
     let message: Template
     /// The finished message. Nil if ``message`` has places to fill in.
     let fixed: WebSocketMessage?
-    /// All users of the thread.
     let users: [VirtualUser]
     /// Users whose WebSocket is neither open nor being opened.
     var unopened: [VirtualUser]
@@ -320,7 +316,6 @@ final class WebSocketLink {
     init(on loop: EventLoop, of user: VirtualUser) { (self.loop, self.user) = (loop, user) }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
-    /// Whether this side has closed it.
     private(set) var isClosing = false
 
     /// Starts the opening handshake. `request` makes the request with the handshake's fields.
@@ -336,7 +331,6 @@ final class WebSocketLink {
     /// Sends a message and begins to wait for another.
     ///
     /// - Parameters:
-    ///   - limit: How long the answer may take, in nanoseconds.
     ///   - left: Called when the kernel has taken the whole message.
     func send(_ message: WebSocketMessage, limit: UInt64, then left: @escaping () -> Void) {
         guard case .open(let connection) = state else { return }
@@ -350,7 +344,6 @@ final class WebSocketLink {
         timer = nil
     }
 
-    /// The connection, or the last one.
     private var connection: WebSocketConnection? {
         switch state {
         case .open(let connection), .closing(let connection): connection
@@ -394,7 +387,7 @@ extension WebSocketLink: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didUpgrade upgraded: UpgradedConnection) {
         guard case .opening(_, let agreement?) = state else { return upgraded.close() }
         var options = WebSocketConnection.Options()
-        options.maximumMessageSize = Files.bodyLimit
+        options.maximumMessageSize = largestFile
         options.closeTimeout = Self.closeTimeout
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         state = .open(connection)

@@ -29,7 +29,6 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let workerBoard: WorkerBoard
-    /// What it shares with the other threads.
     let shared: WorkerSetup
     let backlog: Backlog
     /// Decides on the next request and its time. Nil where each outcome starts the same request again.
@@ -55,7 +54,6 @@ final class Worker: TimerHandler {
     private var records: [RequestRecord] = []
     private var tick: TimerID?
     private var ticks = 0
-    /// The present interval of the measured part.
     private var interval: UInt64 = 0
     private var pacing: TimerID?
     private var drainEnd: TimerID?
@@ -252,7 +250,9 @@ final class Worker: TimerHandler {
             ticks += 1
             if ticks.isMultiple(of: Self.logTicks) { flushLog() }
             guard hasTime() else {
-                if workerBoard.log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
+                if workerBoard.log != nil, drain() {
+                    tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
+                }
                 return timeIsUp()
             }
             metrics.markRate(at: UInt64(clamping: loop.now.nanoseconds))
@@ -285,7 +285,6 @@ final class Worker: TimerHandler {
         measure(from: plan.options.profile == nil ? loop.now : end)
     }
 
-    /// Ends the warm-up: the counts so far belong to it.
     private func leaveWarmUp() {
         let now = UInt64(clamping: loop.now.nanoseconds)
         if let intervals = workerBoard.intervals {
@@ -295,7 +294,7 @@ final class Worker: TimerHandler {
         } else {
             metrics.beginMeasurement(at: now, of: plan.options.work)
         }
-        metrics.add(UInt64(driver?.openSockets ?? 0), to: .socketsKept, of: .webSocket)
+        metrics.kept(webSockets: driver?.openSockets ?? 0)
     }
 
     /// Hands over the counts if an interval has ended. A warm-up's intervals are about a second long.
@@ -405,7 +404,6 @@ struct AnswerLimits: Sendable {
         return nil
     }
 
-    /// Returns a failure if a connection took longer to open than is allowed.
     func failure(_ record: ConnectionRecord) -> Failure? {
         let (phase, end): (Phase, Instant) =
             record.handshake.end.map { (.tls, $0) } ?? (.connect, record.timings.connectEnd)
@@ -460,7 +458,6 @@ extension Worker {
     }
 }
 
-/// The log of single requests, where one is kept.
 extension Worker {
     /// - Parameters:
     ///   - report: Nil for a message on a WebSocket.
@@ -499,9 +496,6 @@ extension Worker {
         records.removeAll(keepingCapacity: true)
     }
 
-    /// Counts a request that was sent and failed.
-    ///
-    /// - Parameter example: The request, and what happened to it.
     func countFailure(
         _ failure: Failure,
         _ report: ExchangeReport?,
@@ -554,7 +548,10 @@ extension Worker: ExchangeDelegate {
         switch outcome {
         case .completed:
             count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
-            if !isInTime { noteDrained(report) }
+            let end = report.timings.responseEnd ?? loop.now
+            if !isInTime, limits.failure(report, until: end) == nil {
+                metrics.drained(isSuccess: Metrics.isSuccess(status: report.status ?? 0))
+            }
             guard report.remaining == 0 else { return }
             forget(id)
             running -= 1
@@ -580,11 +577,6 @@ extension Worker: ExchangeDelegate {
         let responseStart = nanoseconds(from: sent, to: timings.responseStart ?? end)
         metrics.completed(status: report.status ?? 0, latency: latency, responseStart: responseStart)
         logRequest(report, from: sent, latency, responseStart: responseStart)
-    }
-
-    private func noteDrained(_ report: ExchangeReport) {
-        guard limits.failure(report, until: report.timings.responseEnd ?? loop.now) == nil else { return }
-        metrics.drained(isSuccess: Metrics.isSuccess(status: report.status ?? 0))
     }
 
     /// Counts a whole answer that came too late, or with bytes after it.
@@ -659,7 +651,7 @@ extension Worker: ExchangeDelegate {
 
     /// Counts a request that was sent again. Call it once for each exchange, with the report of its first outcome.
     func noteRetry(_ report: ExchangeReport) {
-        if report.retried { metrics.add(to: .sentAgain) }
+        if report.retried { metrics.repeated() }
     }
 
     /// Counts a connection that was opened, whether a request is sent on it or not.
@@ -714,7 +706,6 @@ extension Worker {
     }
 }
 
-/// What all workers of a run share.
 package final class WorkerSetup: Sendable {
     package let plan: RunPlan
     let requests: EngineRequests

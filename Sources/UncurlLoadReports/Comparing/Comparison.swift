@@ -27,7 +27,6 @@ package struct Comparison: Sendable {
         /// The probability, corrected for the number of rows (Holm); nil with too few intervals.
         var probability: Double?
         var finding = Finding.unknown
-        /// Whether the row counts errors, as opposed to times or rates.
         var countsErrors = false
 
         init(_ name: String, _ kind: ThresholdMetric.Kind, isCost: Bool = true, _ old: Double, _ new: Double) {
@@ -35,18 +34,15 @@ package struct Comparison: Sendable {
             ownChange = Comparison.change(old, new)
         }
 
-        /// The change as a share of the old value.
         package var change: Double { Comparison.change(old, new) }
         /// The change without what the processor time that the host took explains.
         var ownChange: Double
-        /// Whether both runs have zero.
         package var isEmpty: Bool { old == 0 && new == 0 }
     }
 
     package private(set) var rows: [Row] = []
     /// Other reasons than the server's for a difference.
     let remarks: [String]
-    /// Whether volley was the limit in one of the runs.
     package let isLimited: Bool
     /// The processor time that the host took in each run, for each second.
     private let stolen: (old: Double, new: Double)
@@ -71,7 +67,7 @@ package struct Comparison: Sendable {
         failures = Self.failures(old, new)
         names = Self.names(old, new)
         let courses = (try old.intervals(), try new.intervals())
-        stolen = (Self.mean(courses.0.map(\.stolen)), Self.mean(courses.1.map(\.stolen)))
+        stolen = (courses.0.map(\.stolen).mean, courses.1.map(\.stolen).mean)
         course = (Self.course(courses.0), Self.course(courses.1))
         let (earlier, later) = (try old.headline(), try new.headline())
         if let left = earlier?.summary(percentiles: SavedReport.Interval.percentiles),
@@ -98,7 +94,6 @@ package struct Comparison: Sendable {
         return found.count > 6 ? Array(found.dropFirst().dropLast()) : found
     }
 
-    /// The rows of each name that both reports have.
     private static func names(_ old: SavedReport, _ new: SavedReport) -> [OctetText: (JSONTree, JSONTree)] {
         let (before, after) = (rows(old), rows(new))
         return before.reduce(into: [:]) { found, row in
@@ -112,10 +107,6 @@ package struct Comparison: Sendable {
         return Dictionary(rows.compactMap { row in row["name"]?.string.map { (OctetText($0), row) } }) { first, _ in
             first
         }
-    }
-
-    static func mean(_ values: [Double]) -> Double {
-        values.isEmpty ? 0 : values.reduce(0, +) / Double(values.count)
     }
 
     package static func change(_ old: Double, _ new: Double) -> Double {
@@ -224,7 +215,6 @@ package struct Comparison: Sendable {
 
     package var isWorse: Bool { rows.contains { $0.finding == .worse } }
 
-    /// Errors count whether or not volley kept up.
     package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
     /// The change of the figure in a condition; nil where the reports do not have it.
@@ -273,7 +263,6 @@ package struct Comparison: Sendable {
     }
 }
 
-/// The failures of two runs by kind.
 extension Comparison {
     fileprivate typealias Failures = (name: String, kind: OctetText, old: UInt64, new: UInt64)
 
@@ -297,7 +286,6 @@ extension Comparison {
         return found.sorted { max($0.old, $0.new) > max($1.old, $1.new) }
     }
 
-    /// The change of all failures of a class, as a share of the earlier count.
     private func change(_ kind: FailureClass) -> Double {
         let name = OctetText(kind.rawValue)
         let rows = failures.filter { $0.kind == name }
@@ -336,7 +324,6 @@ extension Comparison {
 extension Comparison {
     /// - Parameters:
     ///   - isCost: Whether stolen time can only raise the figure; otherwise it can only lower it.
-    ///   - tolerance: The share that a change must exceed.
     /// - Returns: What the rest says of a difference, nil for too few intervals; and the change of the intervals' mean
     ///   without what stolen time explains, nil where it explains nothing.
     private static func withoutStolen(
@@ -347,7 +334,7 @@ extension Comparison {
     ) -> (test: PairedTest?, change: Double?) {
         var (products, squares) = (0.0, 0.0)
         for run in [old, new] {
-            let (value, stolen) = (mean(run.map(\.value)), mean(run.map(\.stolen)))
+            let (value, stolen) = (run.map(\.value).mean, run.map(\.stolen).mean)
             for sample in run {
                 products += (sample.value - value) * (sample.stolen - stolen)
                 squares += (sample.stolen - stolen) * (sample.stolen - stolen)
@@ -356,12 +343,12 @@ extension Comparison {
         let regression = squares > 0 ? products / squares : 0
         let slope = isCost ? max(0, regression) : min(0, regression)
         // The slope is an estimate. The more the runs' shares differ, the more of the difference depends on it.
-        let distance = mean(old.map(\.stolen)) - mean(new.map(\.stolen))
+        let distance = old.map(\.stolen).mean - new.map(\.stolen).mean
         let sampling = 1 / Double(max(old.count, 1)) + 1 / Double(max(new.count, 1))
         let doubt = squares > 0 ? (1 + distance * distance / squares / sampling).squareRoot() : 1
         let (before, after) = (rest(old, slope), rest(new, slope))
         let test = PairedTest(before, after, tolerance: tolerance, doubt: doubt)
-        let (early, late) = (mean(before.map(\.value)), mean(after.map(\.value)))
+        let (early, late) = (before.map(\.value).mean, after.map(\.value).mean)
         let isExplained = slope != 0 && test != nil && early > 0 && late > 0
         return (test, isExplained ? change(early, late) : nil)
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+import UncurlLoad
 
 /// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile: a share of
 /// the interval, whose times are seconds after the start of the run's measured part.
@@ -25,17 +26,16 @@ struct PairedTest: Sendable {
     /// Nil for fewer than five intervals or pairs, which allow no statement.
     ///
     /// - Parameters:
-    ///   - tolerance: The share that a change must exceed.
     ///   - doubt: The factor by which the error of the difference is increased, at least 1.
     init?(_ old: [IntervalSample], _ new: [IntervalSample], tolerance: Double, doubt: Double = 1) {
         let pairs = Self.pairs(old, new)
         guard pairs.count >= 5 else { return nil }
         let count = Double(pairs.count)
-        let middle = Self.mean(pairs.map(\.time))
+        let middle = pairs.map(\.time).mean
         let times = pairs.map { $0.time - middle }
         let values = Self.withoutOutliers(pairs.map(\.difference), times)
         let squares = times.reduce(0) { $0 + $1 * $1 }
-        let level = Self.mean(values)
+        let level = values.mean
         let slope = zip(times, values).reduce(0) { $0 + $1.0 * $1.1 } / squares
         let errors = zip(times, values).map { $1 - level - slope * $0 }
         let scatter = errors.reduce(0) { $0 + $1 * $1 }
@@ -94,20 +94,13 @@ struct PairedTest: Sendable {
     /// The values, of which none is more than three deviations from a line that outliers do not move.
     private static func withoutOutliers(_ values: [Double], _ times: [Double]) -> [Double] {
         let (half, far) = (values.count / 2, values.count - values.count / 2)
-        let slope = median((0..<half).map { (values[$0 + far] - values[$0]) / (times[$0 + far] - times[$0]) })
+        let slope = (0..<half).map { (values[$0 + far] - values[$0]) / (times[$0 + far] - times[$0]) }.median
         let rest = zip(values, times).map { $0 - slope * $1 }
-        let center = median(rest)
+        let center = rest.median
         // The median distance of normal noise is this part of its deviation.
-        let limit = 3 * median(rest.map { abs($0 - center) }) / 0.6745
+        let limit = 3 * rest.map { abs($0 - center) }.median / 0.6745
         guard limit > 0 else { return values }
         return zip(rest, times).map { min(max($0, center - limit), center + limit) + slope * $1 }
-    }
-
-    private static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 
     private static func isBelow(_ low: [Double], _ high: [Double], by share: Double) -> Bool {

@@ -5,7 +5,6 @@ import UncurlReactor
 import UncurlTLS
 package import UncurlText
 
-/// A member of the report: its name, its rule in the schema, and its value.
 typealias Member<Owner> = (name: String, rule: String, value: @Sendable (Owner) -> JSONTree)
 
 extension JSONTree {
@@ -72,7 +71,7 @@ extension RunResult {
             { run in .array(run.threads.map { JSONTree((run, $0), threadMembers) }) }
         ),
         ("intervals", .definition("intervals"), { .array($0.course.points.map(\.json)) }),
-        ("runs", .definition("runs"), { .array($0.runs.map { JSONTree($0, RunFigures.members) }) }),
+        ("runs", .definition("runs"), { .array($0.runs.map { JSONTree($0, runMembers) }) }),
         ("limits", .definition("limits"), { .array($0.thresholds.all.map { JSONTree($0, findingMembers) }) }),
         (
             "failed_limits", .described("Conditions of --fail-if that hold, and their values.", .texts),
@@ -85,7 +84,6 @@ extension RunResult {
         ),
     ]
 
-    /// A setting of the run, or a fact that no option says.
     private func json(_ setting: RunSetting) -> JSONTree {
         switch setting.name {
         case "url": .string(plan.url)
@@ -97,8 +95,6 @@ extension RunResult {
     }
 
     /// A member that has figures.
-    ///
-    /// - Parameter others: Its members that no count says.
     private func json(_ section: Figure.Section, _ others: [(String, JSONTree)] = []) -> JSONTree {
         .object(
             Figure.of(section).map { figure in
@@ -134,7 +130,6 @@ extension RunResult {
         return json(.websocket, [("message_bytes", size), ("binary", .bool(options.isBinary))])
     }
 
-    /// The figures of each name.
     var namesJSON: JSONTree {
         .array(zip(plan.requestNames.all, metrics.names).map { JSONTree(($0, $1), Self.nameMembers) })
     }
@@ -194,7 +189,6 @@ extension RunResult {
 }
 
 extension HandshakeLog {
-    /// The members of a run with handshakes.
     fileprivate static let members: [Member<HandshakeLog>] = [
         ("handshakes", .whole, { .integer($0.count) }),
         ("full", .whole, { .integer($0.full) }),
@@ -226,7 +220,6 @@ extension IntervalSeries.Point {
 }
 
 extension Figure {
-    /// The figure as a member of a report.
     fileprivate func json(_ measured: Measured) -> JSONTree {
         switch value {
         case .count, .whole: .optional(integer(measured))
@@ -238,8 +231,8 @@ extension Figure {
     }
 }
 
-extension RunFigures {
-    static let members: [Member<RunFigures>] = [
+extension RunResult {
+    static let runMembers: [Member<RunFigures>] = [
         ("per_second", .described("Successes, or connections.", .real), { .number($0.perSecond) }),
         ("p50_ns", .optionalInteger, { .optional($0.p50) }),
         ("p99_ns", .optionalInteger, { .optional($0.p99) }),

@@ -36,7 +36,7 @@ extension SavedReport {
                         ),
                         definition(
                             "runs",
-                            table(RunFigures.members, "Each single run of --repeat; otherwise the one run.")
+                            table(RunResult.runMembers, "Each single run of --repeat; otherwise the one run.")
                         ),
                         definition(
                             "names",
@@ -126,7 +126,6 @@ extension SavedReport {
         return block(before + rules.compactMap(\.self) + after, depth)
     }
 
-    /// An array of objects with these members.
     static func table<Owner>(
         _ members: [Member<Owner>],
         _ words: String? = nil,
@@ -176,22 +175,5 @@ extension SavedReport {
             + (figure.isUnbounded ? "}" : #", "minimum": 0}"#)
     }
 
-    fileprivate static func quoted(_ text: String) -> String { JSONTree.string(text).line() }
-}
-
-/// Rules of members, each in one line.
-extension String {
-    static let whole = #"{"type": "integer", "minimum": 0}"#
-    static let real = #"{"type": "number", "minimum": 0}"#
-    static let flag = #"{"type": "boolean"}"#
-    static let text = #"{"type": "string"}"#
-    static let texts = #"{"type": "array", "items": {"type": "string"}}"#
-    static let optionalText = #"{"type": ["string", "null"]}"#
-    static let optionalInteger = #"{"type": ["integer", "null"]}"#
-
-    static func definition(_ name: String) -> String { ##"{"$ref": "#/$defs/\##(name)"}"## }
-
-    static func described(_ words: String, _ rule: String) -> String {
-        #"{"description": \#(SavedReport.quoted(words)), "# + rule.dropFirst()
-    }
+    private static func quoted(_ text: String) -> String { JSONTree.string(text).line() }
 }

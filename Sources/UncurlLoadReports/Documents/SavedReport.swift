@@ -14,7 +14,7 @@ package struct SavedReport: Sendable {
 
     package init(path: String) throws(ReportError) {
         let bytes: [UInt8]
-        do throws(FileProblem) { bytes = try Files.read(path, limit: Self.sizeLimit) } catch { throw .file(error) }
+        do throws(FileProblem) { bytes = try readFile(path, limit: Self.sizeLimit) } catch { throw .file(error) }
         let document: JSONTree
         do throws(JSONReader.Problem) { document = try JSONReader.read(bytes) } catch { throw .notJSON(path, error) }
         try self.init(document, path: path)
@@ -36,7 +36,6 @@ package struct SavedReport: Sendable {
         return document.with("latency", .object(renamed))
     }
 
-    /// The histogram of a figure; nil where nothing was counted.
     func histogram(_ figure: Figure) throws(ReportError) -> LatencyHistogram? {
         guard let value = document[figure.section.rawValue]?[figure.name] else { return nil }
         return try Self.histogram(value, path)
@@ -50,7 +49,12 @@ package struct SavedReport: Sendable {
         try slots(value, path).map { LatencyHistogram($0) }
     }
 
-    /// Reads the counters and the exact figures.
+    /// The histogram of a row or an interval; nil where nothing was counted.
+    static func times(of row: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
+        guard let value = row["latency"] else { return nil }
+        return try histogram(value, path)
+    }
+
     static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else { throw .noHistograms(path) }
@@ -68,7 +72,6 @@ package struct SavedReport: Sendable {
     /// A text of the run's plan; nil where it is none.
     func runMember(_ name: String) -> OctetText? { document["run"]?[name]?.string.map { OctetText($0) } }
 
-    /// The times that the run measured.
     package func headline() throws(ReportError) -> LatencyHistogram? {
         if isHandshakes { return try histogram(.tls) }
         if let corrected = try histogram(.corrected) { return corrected }
@@ -106,16 +109,12 @@ package struct SavedReport: Sendable {
     }
 }
 
-/// The errors in a saved report, and the report's own limits.
 extension SavedReport {
-    /// A part of a whole.
     package typealias Count = (part: UInt64, all: UInt64)
 
     static func share(_ count: Count) -> Double { count.all == 0 ? 0 : min(1, Double(count.part) / Double(count.all)) }
 
-    /// The figures of one interval.
     package struct Interval: Sendable {
-        /// The percentiles that a comparison needs.
         static let percentiles: [Double] = [50, 90, 99, 99.9]
 
         /// Seconds after the start of the run's measured part.
@@ -171,15 +170,12 @@ extension SavedReport {
         }
     }
 
-    /// The figure of one name's row.
     package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
         let count = { (name: String) in row[name]?.integer ?? 0 }
         var metrics = NamedMetrics()
         (metrics.completed, metrics.failed) = (count("completed"), count("failed"))
         metrics.succeeded = metrics.completed &- count("http_errors")
-        if let times = try row["latency"].flatMap({ value throws(ReportError) in try histogram(value, "the report") }) {
-            metrics.latency = times
-        }
+        if let times = try times(of: row, "the report") { metrics.latency = times }
         return Measured.value(metric, of: metrics)
     }
 
@@ -194,8 +190,6 @@ extension SavedReport {
     var rateRatio: Double? { document["schedule"]?["rate_ratio"]?.number }
 
     /// Reasons why the figures are not only the server's.
-    ///
-    /// - Parameter name: the name of the report in the texts.
     func remarks(_ name: String) -> [String] {
         var found = generatorLimits.map { "\(name) is invalid: volley was the limit: \(oneLine($0, limit: 400))" }
         if document["run"]?["interrupted"]?.bool == true { found.append("\(name) was interrupted") }
@@ -270,17 +264,14 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         Self(path, "and what was before it have more than \(limit) tags: merge the logs of one run")
     }
 
-    /// The reports to compare are of two kinds of run; this member differs.
     static func twoKinds(_ old: String, _ new: String, member: String) -> Self {
         Self("\(quoted(old)) and \(quoted(new)) are of two kinds of run: \(member) differs")
     }
 
-    /// One of the reports to merge is of another kind of run.
     static func otherKind(_ path: String, than first: String, member: String) -> Self {
         Self(path, "is of another kind of run than \(quoted(first)): \(member) differs")
     }
 
-    /// A member has another type than in the earlier reports.
     static func otherValue(_ path: String, member: String) -> Self {
         Self(path, "holds another kind of \(quoted(member)) than the reports before it")
     }

@@ -53,10 +53,10 @@ extension SavedReport {
             \(pairs(settingRows))
             </div>
             </section>
-            \(invalid(generatorLimits))
+            \(list("Invalid: volley was the limit", generatorLimits.map { oneLine($0, limit: 400) }))
             \(isBroken ? "" : limits(conditions))
             \(errors(document["errors"]?.items ?? []))
-            \(noteSection)
+            \(list("Notes", (document["notes"]?.items ?? []).compactMap(\.string)))
             </main>
             <footer>Figures are exact counts and HdrHistogram percentiles at three significant digits.</footer>
             <script type="application/json" id="data">\(try plots())</script>
@@ -128,10 +128,7 @@ extension SavedReport {
         var rows: [String] = []
         for figure in Self.series {
             guard let summary = try histogram(figure)?.summary(percentiles: percentiles) else { continue }
-            let values =
-                [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
-                + [Double(summary.maximum)]
-            rows.append(row(figure.pageTitle ?? "", [grouped(summary.count)] + values.map { timeText($0) }))
+            rows.append(row(figure.pageTitle ?? "", [grouped(summary.count)] + timeCells(summary)))
         }
         guard !rows.isEmpty else { return "<p class=\"note\">Nothing was completed.</p>" }
         return numbers(["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"], rows)
@@ -143,9 +140,7 @@ extension SavedReport {
         var lines: [String] = []
         for row in rows {
             let count = { (name: String) in row[name]?.integer ?? 0 }
-            let times = try row["latency"].flatMap { value throws(ReportError) in
-                try Self.histogram(value, path)
-            }?.summary(percentiles: [50, 90, 99, 99.9])
+            let times = try Self.times(of: row, path)?.summary(percentiles: [50, 90, 99, 99.9])
             let cells =
                 [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
                 + [50, 90, 99, 99.9].map { percentile in times?[percentile].map { timeText($0) } ?? "–" }
@@ -206,15 +201,15 @@ extension SavedReport {
         "<section><h2>\(title)</h2>\(content)</section>"
     }
 
-    private func list(_ items: [String]) -> String {
-        "<ul>" + items.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n") + "</ul>"
+    private func list(_ title: String, _ items: [String]) -> String {
+        let rows = items.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
+        return items.isEmpty ? "" : section(title, "<ul>\(rows)</ul>")
     }
 
     private func row(_ head: String, _ cells: [String]) -> String {
         "<tr><th>\(escaped(head))</th>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>"
     }
 
-    /// A table of figures, below heads.
     private func numbers(_ heads: [String], _ rows: [String]) -> String {
         let heads = heads.map { "<th>\($0)</th>" }.joined()
         return "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n"
@@ -230,15 +225,7 @@ extension SavedReport {
                 + "<td class=\"example\">\(example)</td></tr>"
         }
         let heads = "<tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
-        return section(
-            "Errors",
-            "<div class=\"scroll\"><table>\(heads)\(body.joined(separator: "\n"))</table></div>"
-        )
-    }
-
-    private func invalid(_ reasons: [String]) -> String {
-        guard !reasons.isEmpty else { return "" }
-        return section("Invalid: volley was the limit", list(reasons.map { oneLine($0, limit: 400) }))
+        return section("Errors", "<div class=\"scroll\"><table>\(heads)\(body.joined(separator: "\n"))</table></div>")
     }
 
     private func limits(_ rows: [JSONTree]) -> String {
@@ -249,11 +236,6 @@ extension SavedReport {
             return self.row(texts[0], [texts[1], word])
         }
         return section("Limits", "<table>\n" + body.joined(separator: "\n") + "</table>")
-    }
-
-    private var noteSection: String {
-        let notes = (document["notes"]?.items ?? []).compactMap(\.string)
-        return notes.isEmpty ? "" : section("Notes", list(notes))
     }
 
     private func escaped(_ text: String) -> String {
@@ -305,7 +287,6 @@ extension SavedReport {
         )
     }
 
-    /// The number of bars per decade.
     private static let barsInDecade = 20
 
     /// The edges of a decade's bars, from 1 to less than 10. They are constants, so that no logarithm is rounded
@@ -335,9 +316,7 @@ extension SavedReport {
     /// Start and end in seconds, rate (without the answers of the drain), p50, p90, p99, slowest, failed, HTTP errors,
     /// wanted rate (null without a schedule), and an object of the counts by status.
     private static func plotRow(of point: JSONTree) throws(ReportError) -> JSONTree {
-        let summary = try point["latency"].flatMap { value throws(ReportError) in
-            try Self.histogram(value, "the report")
-        }?.summary(percentiles: [50, 90, 99])
+        let summary = try times(of: point, "the report")?.summary(percentiles: [50, 90, 99])
         let start = point["start_ns"]?.number ?? 0
         let end = point["end_ns"]?.number ?? 0
         let count = { (name: String) in point[name]?.number ?? 0 }

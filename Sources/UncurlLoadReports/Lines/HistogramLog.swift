@@ -4,7 +4,6 @@ package import UncurlLoad
 
 /// A line of HdrHistogram's interval log, version 1.3: there is one for each interval and tag.
 package struct HistogramLog: Sendable {
-    /// The tag; nil for the log's untagged series.
     var tag: String?
     /// The start after the log's start and the length, in seconds.
     package var start: Double
@@ -13,7 +12,6 @@ package struct HistogramLog: Sendable {
     /// 270 KB: the log of a long run has more lines than memory has room for counters.
     fileprivate let text: String
 
-    /// The slots that counted a value.
     var recorded: RecordedSlots { (try? LatencyHistogram.recorded(hdr: text)) ?? RecordedSlots() }
 
     package var counters: LatencyHistogram { LatencyHistogram(recorded) }
@@ -25,9 +23,8 @@ package struct HistogramLog: Sendable {
     /// The most lines: more than a week of seconds with six tags each.
     static let lineLimit = 4_000_000
 
-    /// - Parameter startedAt: The start in milliseconds since 1970.
     package static func head(startedAt: UInt64) -> String {
-        let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
+        let seconds = "\(startedAt / 1_000).\(String(1_000 + startedAt % 1_000).dropFirst())"
         return """
             #[Logged with volley \(PackageVersion.text), nanoseconds]
             #[Histogram log format version 1.3]
@@ -43,10 +40,6 @@ package struct HistogramLog: Sendable {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
             + histogram.hdr + "\n"
-    }
-
-    private static func threeDigits(_ number: UInt64) -> String {
-        String(repeating: "0", count: 3 - String(number).count) + String(number)
     }
 
     // MARK: Reading

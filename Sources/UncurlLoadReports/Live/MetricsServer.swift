@@ -11,19 +11,12 @@ package final class MetricsServer: Sendable {
 
     /// - Parameter port: the port on all addresses of this machine, of both families; 0 for any free port.
     package init(port: UInt16, of plan: RunPlan) throws(Errno) {
-        let group = try EventLoopGroup(count: 1, name: "metrics")
-        let loop = group.loops[0]
         let page = MetricsPage((plan.noMetrics.prometheus(of: plan), false))
-        do throws(Errno) {
-            (listener, self.port) = try loop.perform { () throws(Errno) in
-                let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
-                return (LoopBound(listener, on: loop), listener.address.port ?? port)
-            }
-        } catch {
-            group.shutdown()
-            throw error
+        let (group, made) = try EventLoopGroup.single("metrics") { loop throws(Errno) in
+            let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
+            return (listener: LoopBound(listener, on: loop), port: listener.address.port ?? port)
         }
-        (self.group, self.page) = (group, page)
+        (self.group, self.page, listener, self.port) = (group, page, made.listener, made.port)
     }
 
     package func publish(_ metrics: Metrics, of plan: RunPlan) {
@@ -42,8 +35,6 @@ package final class MetricsServer: Sendable {
     }
 
     /// Ends the server after the last figures have been scraped.
-    ///
-    /// - Parameter linger: how long to wait for that scrape, in nanoseconds.
     package func stop(after linger: UInt64) {
         if linger > 0 {
             _ = page.wait(atMost: .nanoseconds(Int64(clamping: linger))) { $0.wasRead ? true : nil }
@@ -51,6 +42,23 @@ package final class MetricsServer: Sendable {
         let listener = listener
         listener.loop.post { listener.value.close() }
         group.shutdown()
+    }
+}
+
+extension EventLoopGroup {
+    /// A group of one loop, and a value that is made on its thread.
+    static func single<Value: Sendable>(
+        _ name: String,
+        _ body: @escaping @Sendable (EventLoop) throws(Errno) -> Value
+    ) throws(Errno) -> (EventLoopGroup, Value) {
+        let group = try EventLoopGroup(count: 1, name: name)
+        let loop = group.loops[0]
+        do throws(Errno) {
+            return (group, try loop.perform { () throws(Errno) in try body(loop) })
+        } catch {
+            group.shutdown()
+            throw error
+        }
     }
 }
 
@@ -139,7 +147,6 @@ final class MetricsConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// The text for an answer.
     private func read(_ page: MetricsPage) -> String {
         page.update { $0.wasRead = true }
         return page.withLock { $0.text }
@@ -262,9 +269,7 @@ extension Metrics {
     }
 
     private func histogram(_ name: String, _ help: String, _ series: [(String, LatencyHistogram)]) -> String {
-        series.reduce(into: "# HELP \(name) \(help)\n# TYPE \(name) histogram\n") { text, series in
-            text += samples(name, series.0, series.1)
-        }
+        metric(name, "histogram", help, []) + series.map { samples(name, $0.0, $0.1) }.joined()
     }
 
     private func samples(_ name: String, _ labels: String, _ values: LatencyHistogram) -> String {

@@ -28,17 +28,9 @@ package final class OTLPPush: Sendable {
     /// - Parameter url: the collector's URL; a path of `/` means `/v1/metrics`.
     package init(_ url: TargetURL) throws(Errno) {
         self.url = url
-        let group = try EventLoopGroup(count: 1, name: "otlp")
-        let loop = group.loops[0]
         let now = Self.now
-        let tally = Monitor<Tally>((now, now, accepted: 0, failed: 0, underWay: 0, problem: ""))
-        do throws(Errno) {
-            sender = try loop.perform { LoopBound(Sender(on: loop), on: loop) }
-        } catch {
-            group.shutdown()
-            throw error
-        }
-        (self.group, self.tally) = (group, tally)
+        tally = Monitor<Tally>((now, now, accepted: 0, failed: 0, underWay: 0, problem: ""))
+        (group, sender) = try EventLoopGroup.single("otlp") { loop in LoopBound(Sender(on: loop), on: loop) }
     }
 
     private static var now: UInt64 { UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME)) }
@@ -105,15 +97,12 @@ package final class OTLPPush: Sendable {
             engine = Engine(on: loop, configuration: configuration, resolver: Resolver())
         }
 
-        /// - Parameter then: Called once, with the error or nil.
         func send(_ content: [UInt8], to url: TargetURL, then: @escaping (String?) -> Void) {
             do throws(EngineError) {
-                let fields: HTTPFields
+                var fields = HTTPFields()
                 do throws(HTTP1Error) {
-                    var made = HTTPFields()
-                    try made.append("Content-Type", "application/json")
-                    try made.append("User-Agent", "volley/\(PackageVersion.text)")
-                    fields = made
+                    try fields.append("Content-Type", "application/json")
+                    try fields.append("User-Agent", "volley/\(PackageVersion.text)")
                 } catch {
                     throw .invalidRequest(.syntax(error))
                 }
@@ -158,27 +147,13 @@ extension Metrics {
     package func otlp(of plan: RunPlan, _ times: PushTimes) -> JSONTree {
         let measured = Measured(self, of: plan.options.work, in: 0)
         var all = families(times, .requests, measured)
-        all += [
-            sum(
-                times,
-                "volley.responses",
-                unit: "{response}",
-                seenStatuses.map { ([("http.response.status_code", "\($0.code)")], $0.count) }
-            ),
-            sum(
-                times,
-                "volley.errors",
-                unit: "{error}",
-                failures.sorted.map { failure, record in
-                    (
-                        [
-                            ("phase", failure.phase.rawValue), ("error.type", failure.kind.rawValue),
-                            ("detail", failure.detail),
-                        ], record.count
-                    )
-                }
-            ),
-        ]
+        let responses: Points = seenStatuses.map { ([("http.response.status_code", "\($0.code)")], $0.count) }
+        let errors: Points = failures.sorted.map { failure, record in
+            let (phase, kind) = (failure.phase.rawValue, failure.kind.rawValue)
+            return ([("phase", phase), ("error.type", kind), ("detail", failure.detail)], record.count)
+        }
+        all.append(sum(times, "volley.responses", unit: "{response}", responses))
+        all.append(sum(times, "volley.errors", unit: "{error}", errors))
         all += families(times, .connections, measured) + families(times, .bytes, measured)
         switch plan.options.work {
         case .requests:
@@ -196,17 +171,11 @@ extension Metrics {
         let resource = attributes([
             ("service.name", "volley"), ("service.version", PackageVersion.text), ("url.full", plan.url),
         ])
-        return .object([
-            (
-                "resourceMetrics",
-                .array([
-                    .object([
-                        ("resource", .object([("attributes", resource)])),
-                        ("scopeMetrics", .array([.object([("scope", scope), ("metrics", .array(all))])])),
-                    ])
-                ])
-            )
-        ])
+        let metrics = JSONTree.object([("scope", scope), ("metrics", .array(all))])
+        let whole: [(String, JSONTree)] = [
+            ("resource", .object([("attributes", resource)])), ("scopeMetrics", .array([metrics])),
+        ]
+        return .object([("resourceMetrics", .array([.object(whole)]))])
     }
 
     private func attributes(_ pairs: [(String, String)]) -> JSONTree {
@@ -222,36 +191,18 @@ extension Metrics {
         Figure.families(of: section).map { family in
             let (name, unit) = (family[0].dotted, family[0].unit)
             if let kind = family[0].times { return histogram(times, name, [([], measured.metrics[kind])]) }
-            return sum(
-                times,
-                name,
-                unit: unit,
-                family.map { figure in
-                    (figure.label.map { [($0.name, $0.value)] } ?? [], figure.integer(measured) ?? 0)
-                }
-            )
+            let points: Points = family.map { figure in
+                (figure.label.map { [($0.name, $0.value)] } ?? [], figure.integer(measured) ?? 0)
+            }
+            return sum(times, name, unit: unit, points)
         }
     }
 
-    private func sum(
-        _ times: PushTimes,
-        _ name: String,
-        unit: String,
-        _ points: [(attributes: [(String, String)], count: UInt64)]
-    ) -> JSONTree {
-        .object([
-            ("name", .string(name)), ("unit", .string(unit)),
-            (
-                "sum",
-                .object([
-                    ("aggregationTemporality", .integer(2)), ("isMonotonic", .bool(true)),
-                    (
-                        "dataPoints",
-                        .array(points.map { point(times, $0.attributes, [("asInt", .string("\($0.count)"))]) })
-                    ),
-                ])
-            ),
-        ])
+    private typealias Points = [(attributes: [(String, String)], count: UInt64)]
+
+    private func sum(_ times: PushTimes, _ name: String, unit: String, _ points: Points) -> JSONTree {
+        let points = points.map { point(times, $0.attributes, [("asInt", .string("\($0.count)"))]) }
+        return metric("sum", name, unit, [("isMonotonic", .bool(true))], points)
     }
 
     /// A histogram in seconds, as OpenTelemetry's conventions require.
@@ -260,16 +211,19 @@ extension Metrics {
         _ name: String,
         _ series: [(attributes: [(String, String)], times: LatencyHistogram)]
     ) -> JSONTree {
-        .object([
-            ("name", .string(name)), ("unit", "s"),
-            (
-                "histogram",
-                .object([
-                    ("aggregationTemporality", .integer(2)),
-                    ("dataPoints", .array(series.map { point(times, $0.attributes, buckets($0.times)) })),
-                ])
-            ),
-        ])
+        metric("histogram", name, "s", [], series.map { point(times, $0.attributes, buckets($0.times)) })
+    }
+
+    private func metric(
+        _ kind: String,
+        _ name: String,
+        _ unit: String,
+        _ others: [(String, JSONTree)],
+        _ points: [JSONTree]
+    ) -> JSONTree {
+        let data: [(String, JSONTree)] =
+            [("aggregationTemporality", .integer(2))] + others + [("dataPoints", .array(points))]
+        return .object([("name", .string(name)), ("unit", .string(unit)), (kind, .object(data))])
     }
 
     private func buckets(_ times: LatencyHistogram) -> [(String, JSONTree)] {

@@ -49,7 +49,6 @@ package struct LogMerge {
     /// The sum of a tag's lines; nil where it has none.
     package func total(_ tag: String) -> LatencyHistogram? { places[OctetText(tag)].map { totals[$0].histogram } }
 
-    /// The merged log.
     package var text: String {
         course.intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
             let lines = Dictionary(grouping: interval.counts) { places[OctetText(Self.tag($0))] ?? 0 }
@@ -64,7 +63,6 @@ package struct LogMerge {
         }
     }
 
-    /// A table of the merged log, one row per tag.
     package var table: String {
         (["Latency     " + columnHeads]
             + totals.compactMap { histogramRow($0.tag, $0.histogram) })

@@ -21,7 +21,6 @@ extension SavedReport {
         return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
     }
 
-    /// - Parameter name: the name of the merged member.
     private static func merge(
         _ left: JSONTree,
         _ right: JSONTree,
@@ -39,16 +38,8 @@ extension SavedReport {
         case (.string, .string): return left
         case (.object(let mine), .object(let theirs)):
             if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
-            var members = mine
-            var places = Dictionary(mine.enumerated().map { (OctetText($1.0), $0) }) { first, _ in first }
-            for (name, value) in theirs {
-                let key = OctetText(name)
-                if let place = places[key] {
-                    members[place].1 = try merge(members[place].1, value, name: name, path)
-                } else {
-                    places[key] = members.count
-                    members.append((name, value))
-                }
+            let members = try joined(mine, theirs, by: \.0) { mine, theirs throws(ReportError) in
+                mine.1 = try merge(mine.1, theirs.1, name: theirs.0, path)
             }
             return .object(members)
         case (.array(let mine), .array(let theirs)): return .array(try lists(mine, theirs, name: name, path))
@@ -104,21 +95,31 @@ extension SavedReport {
         case "notes", "generator_limits": members = []
         default: return mine + theirs
         }
-        let key = { (row: JSONTree) in
-            OctetText(row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}"))
+        let key = { (row: JSONTree) in row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}") }
+        return try joined(mine, theirs, by: key) { mine, theirs throws(ReportError) in
+            mine = try merge(mine, theirs, name: "", path)
         }
-        var places: [OctetText: Int] = [:]
-        var rows = mine
-        for (place, row) in rows.enumerated() { places[key(row)] = place }
-        for row in theirs {
-            if let known = places[key(row)] {
-                rows[known] = try merge(rows[known], row, name: "", path)
+    }
+
+    /// My elements, each merged with theirs of the same key, and the rest of theirs.
+    private static func joined<Element>(
+        _ mine: [Element],
+        _ theirs: [Element],
+        by key: (Element) -> String,
+        _ merge: (inout Element, Element) throws(ReportError) -> Void
+    ) throws(ReportError) -> [Element] {
+        var all = mine
+        var places = Dictionary(mine.enumerated().map { (OctetText(key($1)), $0) }) { first, _ in first }
+        for element in theirs {
+            let key = OctetText(key(element))
+            if let place = places[key] {
+                try merge(&all[place], element)
             } else {
-                places[key(row)] = rows.count
-                rows.append(row)
+                places[key] = all.count
+                all.append(element)
             }
         }
-        return rows
+        return all
     }
 
     private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> RunCourse<JSONTree> {

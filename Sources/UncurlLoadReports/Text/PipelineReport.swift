@@ -40,14 +40,15 @@ extension RunResult {
     }
 }
 
-/// A run for a pipeline, in three forms.
 extension RunResult {
     /// The run as Markdown, for a comment on a change or the summary of a step.
     package var markdown: String {
         let tests = tests
         let outcomes = Set(tests.map(\.hasPassed))
         let state = outcomes.contains(nil) ? "proves nothing" : outcomes.contains(false) ? "failed" : "passed"
-        let found = tests.map { [code($0.name), word($0.hasPassed), cell($0.words)] }
+        let found = tests.map { test in
+            [code(test.name), test.hasPassed.map { $0 ? "passed" : "**failed**" } ?? "**unfit**", cell(test.words)]
+        }
         var parts = ["### volley \(state): \(cell(plan.title))", figureTable, table(["test", "", "found"], found)]
         let failures = metrics.failures.sorted.map { failure, record in
             [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
@@ -92,10 +93,6 @@ extension RunResult {
     private func table(_ head: [String], _ rows: [[String]]) -> String {
         let lines = [head, head.map { _ in "---" }] + rows
         return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
-    }
-
-    private func word(_ hasPassed: Bool?) -> String {
-        hasPassed.map { $0 ? "passed" : "**failed**" } ?? "**unfit**"
     }
 
     /// A table cell: on one line, without cell borders and without HTML.

@@ -5,7 +5,6 @@ import UncurlTLS
 import UncurlText
 
 extension RunResult {
-    /// The report for people.
     package var text: String {
         var sections = [heading]
         switch plan.options.work {
@@ -14,12 +13,8 @@ extension RunResult {
             // The table was just encoded, so reading it cannot fail.
             sections.append((try? nameLines(namesJSON.items, "")) ?? [])
             if plan.options.showsDistribution {
-                sections.append(
-                    distribution(
-                        of: metrics.has(.schedule) ? "corrected times" : "successes",
-                        metrics.headline(.requests)
-                    )
-                )
+                let times = metrics.has(.schedule) ? "corrected times" : "successes"
+                sections.append(distribution(of: times, metrics.headline(.requests)))
             }
             sections.append(connectionLines)
         case .handshakes:
@@ -31,53 +26,57 @@ extension RunResult {
         sections.append(handshakeSums)
         if !metrics.failures.isEmpty { sections.append(failureLines) }
         if plan.threads > 1 { sections.append(threadLines) }
-        sections.append(RunFigures.table(runs))
+        sections.append(runTable)
         sections.append(thresholds.lines)
         if !notes.isEmpty { sections.append(notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
 
     private var heading: [String] {
+        let options = plan.options
+        let inputs = several(options.inputs.drafts.count, "request")
         let (what, each) =
-            switch plan.options.work {
-            case .requests where plan.options.scenarios != nil:
-                (
-                    "visits (\(plan.options.scenarios?.all.map(\.name).joined(separator: ", ") ?? "")) of "
-                        + "\(several(plan.options.inputs.drafts.count, "request")) to", "a connection each request"
-                )
-            case .requests where !plan.options.inputs.drafts.isEmpty:
-                (
-                    "\(several(plan.options.inputs.drafts.count, "request")) from inputs, \(plan.options.isRandom ? "random" : "in-order"),",
-                    "a connection each request"
-                )
-            case .requests where plan.options.webSocket != nil:
-                (
-                    "messages of \(bytesText(Double(plan.options.webSocket?.message.count ?? 0))) on WebSockets to",
-                    "a connection each message"
-                )
-            case .requests: (plan.options.request.method, "a connection each request")
+            switch options.work {
             case .handshakes: ("TLS handshakes with", "each without a request")
+            case .requests:
+                if let scenarios = options.scenarios {
+                    (
+                        "visits (\(scenarios.all.map(\.name).joined(separator: ", "))) of \(inputs) to",
+                        "a connection each request"
+                    )
+                } else if !options.inputs.drafts.isEmpty {
+                    (
+                        "\(inputs) from inputs, \(options.isRandom ? "random" : "in-order"),",
+                        "a connection each request"
+                    )
+                } else if let message = options.webSocket?.message {
+                    ("messages of \(bytesText(Double(message.count))) on WebSockets to", "a connection each message")
+                } else {
+                    (options.request.method, "a connection each request")
+                }
             }
         let reuse =
-            switch plan.options.reuse {
-            case .keepAlive where plan.options.limits.requests != nil:
-                "a connection for \(plan.options.limits.requests ?? 0) requests"
-                    + (plan.options.limits.resets ? ", closed by RST" : "")
-            case .keepAlive: plan.options.pipeline > 1 ? "keep-alive, pipeline \(plan.options.pipeline)" : "keep-alive"
+            switch options.reuse {
             case .fin: "\(each), closed by FIN"
             case .rst: "\(each), closed by RST"
+            case .keepAlive:
+                if let requests = options.limits.requests {
+                    "a connection for \(requests) requests" + (options.limits.resets ? ", closed by RST" : "")
+                } else {
+                    options.pipeline > 1 ? "keep-alive, pipeline \(options.pipeline)" : "keep-alive"
+                }
             }
+        let most = options.profile == nil ? "" : "at most "
+        let crowd = "\(several(options.connections, "connection")) on \(several(plan.threads, "thread"))"
+        let timeout = options.timeout == LoadOptions.longest ? "no timeout" : "timeout \(timeText(options.timeout))"
+        let limits = options.limits.description.isEmpty ? "" : " (\(options.limits.description))"
         var lines = [
-            "volley \(PackageVersion.text): \(what) \(plan.url)",
-            "  \(plan.options.profile == nil ? "" : "at most ")\(several(plan.options.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
-                + (plan.options.timeout == LoadOptions.longest
-                    ? "no timeout" : "timeout \(timeText(plan.options.timeout))")
-                + (plan.options.limits.description.isEmpty ? "" : " (\(plan.options.limits.description))"),
+            "volley \(PackageVersion.text): \(what) \(plan.url)", "  \(most)\(crowd), \(reuse), \(timeout)\(limits)",
         ]
-        if let proxy = plan.options.proxy { lines.append("  by the proxy \(proxy)") }
+        if let proxy = options.proxy { lines.append("  by the proxy \(proxy)") }
         lines += plan.securityLines
         lines += scheduleWords
-        if plan.options.warmup > 0 { lines.append("  warm-up of \(timeText(plan.options.warmup)) left out") }
+        if options.warmup > 0 { lines.append("  warm-up of \(timeText(options.warmup)) left out") }
         if interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
     }
@@ -109,23 +108,15 @@ extension RunResult {
             let isAsked = RunSetting.asks(for: remark.title, plan.options)
             if count > 0 || isAsked { lines.append(row(remark.title, grouped(count) + remark.words)) }
         }
-        let received = bytes(
-            metrics[.wireBytesIn],
-            metrics[.bodyBytesIn],
-            inTime: metrics.rest(.wireBytesIn, without: .drainedBytesIn)
-        )
-        let sent = bytes(
-            metrics[.wireBytesOut],
-            metrics[.bodyBytesOut],
-            inTime: metrics.rest(.wireBytesOut, without: .drainedBytesOut)
-        )
-        lines += [row("Bytes in", received), row("Bytes out", sent)]
+        lines.append(row("Bytes in", bytes(.wireBytesIn, .bodyBytesIn, .drainedBytesIn)))
+        lines.append(row("Bytes out", bytes(.wireBytesOut, .bodyBytesOut, .drainedBytesOut)))
         return lines
     }
 
-    private func bytes(_ wire: UInt64, _ body: UInt64, inTime: UInt64) -> String {
-        "\(bytesText(Double(wire)))\(plan.isSecure ? " before encryption" : ""), of it content \(bytesText(Double(body))); "
-            + "\(bytesText(perSecond(inTime)))/s"
+    private func bytes(_ wire: Count, _ body: Count, _ drained: Count) -> String {
+        let (all, content) = (bytesText(Double(metrics[wire])), bytesText(Double(metrics[body])))
+        let rate = bytesText(perSecond(metrics.rest(wire, without: drained)))
+        return "\(all)\(plan.isSecure ? " before encryption" : ""), of it content \(content); \(rate)/s"
     }
 
     private var latencyLines: [String] {
@@ -147,7 +138,6 @@ extension RunResult {
         return lines
     }
 
-    /// The distribution of times, as in wrk2.
     private func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
         guard let summary = latency.summary() else { return [] }
         return ["Distribution of \(what)"]
@@ -158,11 +148,8 @@ extension RunResult {
     private var connectionLines: [String] {
         var parts = ["\(grouped(metrics[.connectionsOpened])) opened"]
         if metrics[.connectionsFailed] > 0 { parts.append("\(grouped(metrics[.connectionsFailed])) failed") }
-        if metrics[.connectionsStray] > 0 {
-            parts.append(
-                "\(grouped(metrics[.connectionsStray])) closed at rest for bytes that no request had asked for"
-            )
-        }
+        let stray = metrics[.connectionsStray]
+        if stray > 0 { parts.append("\(grouped(stray)) closed at rest for bytes that no request had asked for") }
         return [row("Connections", parts.joined(separator: ", "))]
     }
 
@@ -201,7 +188,6 @@ extension RunResult {
     }
 }
 
-/// The part of the report for people about a run with a schedule.
 extension RunResult {
     private var scheduleWords: [String] {
         if let profile = plan.options.profile {
@@ -224,28 +210,16 @@ extension RunResult {
         }
         var lines = [row("Schedule", text)]
         if metrics[.delayed] > 0 {
-            lines.append(
-                row("", "\(grouped(metrics[.delayed])) of them were due when no connection was free")
-            )
+            lines.append(row("", "\(grouped(metrics[.delayed])) of them were due when no connection was free"))
         }
         if let ratio = metrics.rateRatio {
             let wanted = fixed(perSecond(metrics[.due]), 2)
-            lines.append(
-                row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
-            )
+            lines.append(row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s"))
         }
-        if let lag = metrics[.lag].summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
-            lines.append(
-                row(
-                    "Send lag",
-                    "p50 \(timeText(p50)), p99 \(timeText(p99)), max \(timeText(lag.maximum)): volley's own lateness"
-                )
-            )
+        if let lag = metrics[.lag].summary(percentiles: [50, 99]) {
+            lines.append(row("Send lag", "\(lag.parts.joined(separator: ", ")): volley's own lateness"))
         }
-        for reason in generatorLimits {
-            lines.append(row("INVALID", "volley was the limit: \(reason)"))
-        }
-        return lines
+        return lines + generatorLimits.map { row("INVALID", "volley was the limit: \($0)") }
     }
 
     private static let explanation =
@@ -270,7 +244,6 @@ extension RunPlan {
     }
 }
 
-/// The part of the report for people about TLS.
 extension RunResult {
     /// The counts of handshakes, for a run that sends no requests.
     package var handshakeLines: [String] {
@@ -296,7 +269,6 @@ extension RunResult {
     }
 }
 
-/// The report for people about a merged report.
 extension SavedReport {
     package func text() throws(ReportError) -> String {
         let run = document["run"]
@@ -308,10 +280,7 @@ extension SavedReport {
                 + several(Int(clamping: count("run", "threads")), "thread"),
         ]
         if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
-        lines += [
-            "",
-            row("Measured", timeText(count("run", "measured_ns"))),
-        ]
+        lines += ["", row("Measured", timeText(count("run", "measured_ns")))]
         let sum =
             "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
             + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
@@ -322,17 +291,11 @@ extension SavedReport {
                 lines.append(row(remark.title, grouped(count) + remark.words))
             }
         }
-        if let schedule = document["schedule"], schedule["due"] != nil {
-            lines.append(
-                row(
-                    "Schedule",
-                    "\(grouped(count("schedule", "due"))) due, \(grouped(count("schedule", "unsent"))) never sent"
-                )
-            )
+        if document["schedule"]?["due"] != nil {
+            let (due, unsent) = (grouped(count("schedule", "due")), grouped(count("schedule", "unsent")))
+            lines.append(row("Schedule", "\(due) due, \(unsent) never sent"))
         }
-        lines += generatorLimits.map {
-            row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))")
-        }
+        lines += generatorLimits.map { row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))") }
         let unit = isHandshakes ? "connections/s" : "successes/s"
         lines.append(row("Rate", "\(fixed(rate, 2)) \(unit)"))
         lines += streamLines(document["stream"], document["websocket"])
@@ -361,15 +324,11 @@ extension SavedReport {
     }
 
     private func errorLines(_ rows: [JSONTree]) -> [String] {
-        guard !rows.isEmpty else { return [] }
-        return ["", "Errors"]
-            + rows.map { row in
-                "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(failureWords(row)))"
-            }
+        let lines = rows.map { "  \(grouped($0["count"]?.integer ?? 0)) × \(oneLine(failureWords($0)))" }
+        return lines.isEmpty ? [] : ["", "Errors"] + lines
     }
 }
 
-/// The kind of a failure, of a row of a report.
 func failureWords(_ row: JSONTree) -> String {
     ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter { !$0.isEmpty }
         .joined(separator: ": ")
@@ -389,10 +348,13 @@ var columnHeads: String {
 
 func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
     guard let summary = values.summary(percentiles: columns) else { return nil }
-    let times =
-        [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
-        + [Double(summary.maximum)]
-    return "  " + left(name, 10) + times.map { right(timeText($0), 10) }.joined()
+    return "  " + left(name, 10) + timeCells(summary).map { right($0, 10) }.joined()
+}
+
+/// The least time, the mean, the percentiles and the greatest time.
+func timeCells(_ summary: LatencyHistogram.Summary) -> [String] {
+    let times = [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
+    return (times + [Double(summary.maximum)]).map { timeText($0) }
 }
 
 func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
@@ -409,8 +371,6 @@ func eventWords(_ part: JSONTree?) -> String? {
 }
 
 /// Returns the text of each line; empty for other runs.
-///
-/// - Parameter part: the report's member, of one run or merged from several.
 func webSocketWords(_ part: JSONTree?) -> [String] {
     guard let part, let opened = part["opened"]?.integer else { return [] }
     let each = part["messages_per_connection"]?.number.map { ", \(fixed($0, 1)) messages on each" } ?? ""
@@ -442,8 +402,7 @@ func shownName(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.str
 /// The cells of one name's row, in the columns of ``nameHeads``.
 func nameCells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
     let count = { (name: String) in row[name]?.integer ?? 0 }
-    let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path) }
-    let summary = times?.summary(percentiles: namePercentiles)
+    let summary = try SavedReport.times(of: row, path)?.summary(percentiles: namePercentiles)
     return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
         + [summary?.mean].map { $0.map { timeText($0) } ?? "-" }
         + namePercentiles.map { percentile in summary?[percentile].map { timeText($0) } ?? "-" }

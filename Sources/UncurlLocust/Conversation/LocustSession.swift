@@ -50,7 +50,6 @@ struct LocustSession {
 
     /// - Parameters:
     ///   - identity: the name of this worker at the master. It must be unique.
-    ///   - now: the time in seconds, by a clock of constant speed.
     init(identity: String, now: Double) {
         self.identity = identity
         lastHeard = now
@@ -62,7 +61,6 @@ struct LocustSession {
     /// Whether the peer is a Locust master: it has sent a message of Locust.
     private(set) var isIntroduced = false
 
-    /// The users that the master wants at present.
     var order: LocustSpawn? { if case .running(let order) = state { order } else { nil } }
 
     mutating func received(_ bytes: [UInt8], at now: Double) throws(LocustError) -> [Effect] {
@@ -80,8 +78,6 @@ struct LocustSession {
     }
 
     /// Sends introductions and heartbeats that are due. Call it several times per second.
-    ///
-    /// - Parameter load: This process's load, for the heartbeat.
     mutating func tick(at now: Double, _ load: LocustLoad) throws(LocustError) -> [Effect] {
         guard now - lastHeard < Double(Self.patience) else { throw .silent(seconds: Self.patience) }
         var effects: [Effect] = []
@@ -188,12 +184,10 @@ struct LocustSession {
         }
     }
 
-    /// Reports an error for the master's page.
     func exception(_ text: String) -> [Effect] {
         [message("exception", .map(["msg": .string(text), "traceback": .string("")]))]
     }
 
-    /// Tells the master that this worker leaves.
     func farewell() -> [Effect] { [message("quit")] }
 }
 
@@ -206,7 +200,6 @@ package struct LocustSpawn: Hashable, Sendable {
     /// The number of users of this worker, by class. It is absolute, and is repeated about once per second while a test
     /// ramps up.
     var classes: [String: Int]
-    /// The host in the locustfile.
     var host: String?
     /// The master's command line, with the arguments of the locustfile.
     package var options: MessagePack

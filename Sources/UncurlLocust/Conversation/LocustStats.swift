@@ -6,7 +6,6 @@ struct LocustStats: Sendable {
     var method: String
     /// Whether response times are as coarse as those of Locust's own workers.
     var isCoarse: Bool
-    /// The names of requests. Each has an entry of its own.
     var names: [String] = []
     /// The metrics of each full second since 1970.
     private(set) var seconds: [(unix: UInt64, metrics: Metrics)] = []
@@ -19,7 +18,6 @@ struct LocustStats: Sendable {
 
     mutating func add(_ metrics: Metrics, unix: UInt64) { seconds.append((unix, metrics)) }
 
-    /// - Parameter users: the current users of this worker.
     func data(classes: MessagePack, users: Int) -> MessagePack {
         let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
         let all = Self.figures(metrics)
@@ -51,7 +49,6 @@ struct LocustStats: Sendable {
         (metrics.ended, metrics.errors, metrics.bodyBytesIn, metrics.latency)
     }
 
-    /// An entry for each name with any count.
     private func named(_ metrics: Metrics) -> [MessagePack] {
         zip(names, metrics.names).enumerated().compactMap { place, pair in
             guard pair.1.ended > 0 else { return nil }
@@ -61,7 +58,6 @@ struct LocustStats: Sendable {
         }
     }
 
-    /// - Parameter part: the same figures of one second.
     private func entry(
         _ figures: Figures,
         name: String,

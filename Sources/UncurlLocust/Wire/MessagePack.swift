@@ -33,7 +33,6 @@ package enum MessagePack: Hashable, Sendable {
 
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The number as a double; nil for any other value.
     package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -53,7 +52,6 @@ extension MessagePack {
     /// The limit of nesting. A master's messages have five levels.
     static let depthLimit = 32
 
-    /// Decodes exactly one value.
     package init(decoding bytes: [UInt8]) throws(LocustError) {
         var rest = bytes[...]
         self = try Self.value(&rest, depth: 0)
@@ -112,7 +110,6 @@ extension MessagePack {
         return .string(text)
     }
 
-    /// Reads an extension and drops its type.
     private static func ext(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(LocustError) -> MessagePack {
         _ = try unsigned(&rest, 1)
         return .bytes(try take(&rest, count))
@@ -157,24 +154,18 @@ extension MessagePack {
         case .bool(let value): bytes.append(value ? 0xC3 : 0xC2)
         case .integer(let value): Self.append(value, to: &bytes)
         case .number(let value):
-            bytes.append(0xCB)
-            Self.append(value.bitPattern, width: 8, to: &bytes)
+            Self.append(0xCB, value.bitPattern, width: 8, to: &bytes)
         case .string(let text):
-            let utf8 = Array(text.utf8)
-            if utf8.count < 32 {
-                bytes.append(0xA0 | UInt8(utf8.count))
-            } else {
-                Self.append(length: utf8.count, 0xD9, 0xDA, 0xDB, to: &bytes)
-            }
-            bytes += utf8
+            Self.append(count: text.utf8.count, few: 0xA0, below: 32, [1: 0xD9, 2: 0xDA, 4: 0xDB], to: &bytes)
+            bytes += text.utf8
         case .bytes(let content):
-            Self.append(length: content.count, 0xC4, 0xC5, 0xC6, to: &bytes)
+            Self.append(count: content.count, few: 0, below: 0, [1: 0xC4, 2: 0xC5, 4: 0xC6], to: &bytes)
             bytes += content
         case .array(let values):
-            Self.append(count: values.count, few: 0x90, 0xDC, 0xDD, to: &bytes)
+            Self.append(count: values.count, few: 0x90, below: 16, [2: 0xDC, 4: 0xDD], to: &bytes)
             for value in values { value.append(to: &bytes) }
         case .map(let pairs):
-            Self.append(count: pairs.count, few: 0x80, 0xDE, 0xDF, to: &bytes)
+            Self.append(count: pairs.count, few: 0x80, below: 16, [2: 0xDE, 4: 0xDF], to: &bytes)
             for pair in pairs {
                 pair.key.append(to: &bytes)
                 pair.value.append(to: &bytes)
@@ -194,30 +185,22 @@ extension MessagePack {
         }
     }
 
-    private static func append(length: Int, _ one: UInt8, _ two: UInt8, _ four: UInt8, to bytes: inout [UInt8]) {
-        switch length {
-        case ...0xFF: append(one, UInt64(length), width: 1, to: &bytes)
-        case ...0xFFFF: append(two, UInt64(length), width: 2, to: &bytes)
-        default: append(four, UInt64(UInt32(clamping: length)), width: 4, to: &bytes)
-        }
-    }
-
-    private static func append(count: Int, few: UInt8, _ two: UInt8, _ four: UInt8, to bytes: inout [UInt8]) {
-        switch count {
-        case ..<16: bytes.append(few | UInt8(count))
-        case ...0xFFFF: append(two, UInt64(count), width: 2, to: &bytes)
-        default: append(four, UInt64(UInt32(clamping: count)), width: 4, to: &bytes)
-        }
+    /// Appends a count within the byte `few`, if it is below the limit of that form, or behind the lead of the least
+    /// width in bytes that has room for it.
+    private static func append(
+        count: Int,
+        few: UInt8,
+        below limit: Int,
+        _ leads: KeyValuePairs<Int, UInt8>,
+        to bytes: inout [UInt8]
+    ) {
+        guard count >= limit else { return bytes.append(few | UInt8(count)) }
+        let (width, lead) = leads.first { count < 1 << (8 * $0.key) } ?? leads[leads.count - 1]
+        append(lead, UInt64(UInt32(clamping: count)), width: width, to: &bytes)
     }
 
     private static func append(_ lead: UInt8, _ value: UInt64, width: Int, to bytes: inout [UInt8]) {
         bytes.append(lead)
-        append(value, width: width, to: &bytes)
-    }
-
-    private static func append(_ value: UInt64, width: Int, to bytes: inout [UInt8]) {
-        for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> UInt64(shift)))
-        }
+        bytes += bigEndian(value, width: width)
     }
 }

@@ -1,4 +1,4 @@
-package import UncurlLoad
+import UncurlLoad
 
 /// ZeroMQ's transport (ZMTP 3.0, RFC 23), as far as a DEALER without security needs it. It reads what a peer sends,
 /// from bytes in any pieces: greeting, READY, then messages.
@@ -12,7 +12,6 @@ struct ZMTP {
     }
 
     private var hasGreeting = false
-    /// Whether READY has come.
     private var isOpen = false
     /// The frames so far of a message in several frames.
     private var parts: [UInt8] = []
@@ -116,7 +115,6 @@ struct ZMTP {
     }
 }
 
-/// The sending side of ZeroMQ's transport.
 extension ZMTP {
     /// The greeting: signature, version 3.0, mechanism NULL, not a server.
     static let greeting: [UInt8] =
@@ -150,17 +148,12 @@ extension ZMTP {
         if body.count <= 0xFF { return [flags, UInt8(body.count)] + body }
         return [flags | 2] + bigEndian(UInt64(body.count), width: 8) + body
     }
-
-    private static func bigEndian(_ number: UInt64, width: Int) -> [UInt8] {
-        stride(from: 8 * (width - 1), through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt64($0)) }
-    }
 }
 
 /// Why a worker cannot continue with its master, or cannot take part in a test. One line with the error and, where a
 /// user can mend it, a remedy.
 package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-    /// Whether no connection was made.
     private(set) var isUnreachable = false
 
     private init(_ description: String) { self.description = description }
@@ -171,7 +164,6 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
         return error
     }
 
-    /// The master or the network closed the connection.
     static func gone(_ reason: String) -> Self { Self("the master has gone: \(reason)") }
 
     /// A message that is not one of Locust's.
@@ -185,14 +177,12 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     static let notZeroMQ = peer(" does not speak ZeroMQ")
     static let malformedCommand = peer(" sends a command that cannot be read")
     static func frameTooLong(_ length: UInt64) -> Self { peer(" sends a frame of \(length) bytes") }
-    /// The error that the peer has sent.
     static func refused(_ reason: String) -> Self { peer(" refuses: \(oneLine(reason))") }
     /// A version before 3.0, as in ZeroMQ 3.2 and older.
     static func version(_ major: UInt8) -> Self { peer(" speaks ZMTP \(major), which is older than 3.0") }
     /// CURVE or PLAIN, whose keys Locust does not use.
     static func mechanism(_ name: String) -> Self { peer(" asks for the security mechanism \(quoted(name))") }
     static func socketType(_ name: String) -> Self { peer("s socket is a \(quoted(name)), not a ROUTER") }
-    /// The load cannot be generated.
     static func load(_ error: LoadTestError, _ names: SettingNames = .properties) -> Self { Self(error.text(names)) }
 
     static func notReadyForTLS(url: String) -> Self {

@@ -87,7 +87,12 @@ package struct LocustClient {
     private mutating func find() throws(LocustError) -> SocketAddress {
         let name = host.bare
         if let address = SocketAddress(numericHost: name, port: port) { return address }
-        let group = try Self.loop()
+        let group: EventLoopGroup
+        do throws(Errno) {
+            group = try EventLoopGroup(count: 1, name: "names")
+        } catch {
+            throw .thread(reason: "\(error)")
+        }
         defer { group.shutdown() }
         let found: [IPAddress]
         do throws(LoadTestError) {
@@ -97,14 +102,6 @@ package struct LocustClient {
         }
         guard let first = found.first else { throw .noAddress(name) }
         return SocketAddress(first, port: port)
-    }
-
-    private static func loop() throws(LocustError) -> EventLoopGroup {
-        do throws(Errno) {
-            return try EventLoopGroup(count: 1, name: "names")
-        } catch {
-            throw .thread(reason: "\(error)")
-        }
     }
 
     /// Serves one connection until it ends. Returns nil to connect again.
@@ -261,7 +258,7 @@ extension LocustClient {
 
     /// The resident memory of the process; 0 without /proc.
     private static func residentBytes() -> UInt64 {
-        let pages = Files.numbers(in: "/proc/self/statm")
+        let pages = numbers(inFile: "/proc/self/statm")
         return pages.count > 1 ? pages[1] * UInt64(max(1, sysconf(Int32(_SC_PAGESIZE)))) : 0
     }
 }

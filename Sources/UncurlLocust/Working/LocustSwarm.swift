@@ -18,7 +18,6 @@ final class LocustSwarm {
     private let startedAt: UInt64
     /// The most users that the machine has been found to have room for.
     private var room: Int
-    /// The total counts, once the swarm has ended.
     private(set) var total = Metrics()
 
     /// The length of an interval, and so the time between two reports to the master.
@@ -105,7 +104,6 @@ final class LocustSwarm {
     /// Sends no more requests. ``report()`` returns the remaining counts when ``isOver``.
     func retire() { for worker in workers { worker.retire() } }
 
-    /// Stops workers that do not end by themselves.
     func stop() { for worker in workers { worker.stop() } }
 
     var isOver: Bool { workerBoard.finished != nil }
@@ -144,7 +142,6 @@ final class LocustSwarm {
 /// The target of a worker in a master's test: that of its own command line, whose options these are, unless the
 /// locustfile's arguments replace it.
 extension LoadOptions {
-    /// The options of a test that begins with this order.
     package func following(_ order: LocustSpawn) throws(LocustError) -> LoadOptions {
         var options = self
         if let url = try url(order) {

@@ -37,6 +37,9 @@ enum Program {
     /// Carries out a command line. The error is the one line that the user sees.
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
+        case .information(let text):
+            try write("\(text)\n")
+            return .good
         case .run(let command):
             let run = try Run(try Invocation(command))
             guard let (goal, start) = try command.pace.search() else { return try run.perform() }
@@ -45,7 +48,6 @@ enum Program {
         }
     }
 
-    /// Writes to standard output.
     static func write(_ text: String) throws(UsageError) {
         try orUsage(errno: try BlockingOutput.writeAll(text, to: BlockingOutput.standard)) {
             "standard output cannot be written: \($0): open it"
@@ -53,17 +55,11 @@ enum Program {
     }
 
     enum Parsed {
+        /// Help, the version or a schema.
+        case information(String)
         case run(LoadCommand)
         /// A command that the first word names, such as `worker`.
         case command(() throws(UsageError) -> Verdict)
-
-        /// Writes help, the version or a schema.
-        static func information(_ text: String) -> Parsed {
-            .command { () throws(UsageError) in
-                try write("\(text)\n")
-                return .good
-            }
-        }
     }
 
     /// Reads a command line. The first word decides whether it is a command; a URL has a scheme, so it cannot be taken

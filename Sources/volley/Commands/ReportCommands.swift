@@ -61,7 +61,7 @@ struct MergeCommand: ParsableCommand {
     private static func merge(logs paths: [String], _ sinks: [ReportSink]) throws(UsageError) -> Verdict {
         var logs: [(path: String, contents: HistogramLog.Contents)] = []
         for path in paths {
-            let bytes = try Files.read(path, for: "the log", limit: 1 << 30)
+            let bytes = try readFile(path, for: "the log", limit: 1 << 30)
             let text = String(decoding: bytes, as: UTF8.self)
             logs.append((path, try orUsage(report: try HistogramLog.read(text, path: path))))
         }

@@ -168,7 +168,6 @@ extension ArgumentHelp {
             rows[String(words[0].dropFirst(isHidden ? 1 : 0))] = (value.map(String.init), String(text), isHidden)
         }
 
-    /// What the page says of a flag.
     static func of(_ flag: String) -> ArgumentHelp {
         guard let row = rows[flag] else { preconditionFailure("the page of flags has no \(flag)") }
         return ArgumentHelp("\(row.text)", valueName: row.value, visibility: row.isHidden ? .hidden : .default)

@@ -24,7 +24,6 @@ struct InputFlags: ParsableArguments {
 }
 
 extension LoadOptions {
-    /// Reads the flags, except those of the request itself.
     mutating func setInputs(
         _ flags: InputFlags,
         _ command: LoadCommand,
@@ -132,7 +131,6 @@ extension LoadOptions {
 }
 
 extension InputFlags {
-    /// Nil where answers are not streams.
     func streamOptions() throws(UsageError) -> StreamOptions? {
         guard let text = stream else {
             guard stall == nil else { throw UsageError("--stall is about streams: use it with --stream") }
@@ -157,7 +155,6 @@ struct ContentFlags: ParsableArguments {
 }
 
 extension ContentFlags {
-    /// The content and the fields that belong to it; nil without content.
     func content() throws(UsageError) -> (bytes: [UInt8], fields: [String])? {
         if !data.isEmpty {
             var parts: [[UInt8]] = []
@@ -177,7 +174,7 @@ extension ContentFlags {
 
     private static func bytes(_ text: String, _ flag: String) throws(UsageError) -> [UInt8] {
         guard text.hasPrefix("@") else { return Array(text.utf8) }
-        return try Files.read(String(text.dropFirst()), for: flag)
+        return try readFile(String(text.dropFirst()), for: flag)
     }
 
     /// `Authorization: Basic …`; nil without `-u`. No message contains the password.

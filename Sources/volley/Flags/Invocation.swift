@@ -8,7 +8,6 @@ struct Invocation: Sendable {
         /// Progress and plots.
         case live
         case notes
-        /// Only errors.
         case quiet
     }
 
@@ -21,11 +20,8 @@ struct Invocation: Sendable {
     var repeats = 1
     /// The length of an interval in reports with a run's course, in nanoseconds.
     var interval: UInt64 = 1_000_000_000
-    /// The port of the Prometheus page; nil for none.
     var metricsPort: UInt16?
-    /// The OpenTelemetry collector that receives counts; nil for none.
     var collector: TargetURL?
-    /// Whether a condition that holds ends the run.
     var abortsOnFail = false
     /// How long the Prometheus page waits for one more scrape after the end, in nanoseconds.
     var linger: UInt64 = 0

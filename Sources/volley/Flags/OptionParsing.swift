@@ -4,7 +4,6 @@ import UncurlLoad
 import UncurlReactor
 import UncurlSemantics
 
-/// Reads the load from a command line.
 extension LoadOptions {
     init(_ command: LoadCommand) throws(UsageError) {
         let scenario = try command.what.scenario.map { path throws(UsageError) in try ScenarioFile(path: path) }
@@ -203,20 +202,17 @@ extension LoadOptions {
         try command.given.refuse(ofRequests, words)
     }
 
-    /// The address family that the command line requires of a source address.
     private var destinationFamily: SocketAddress.Family? {
         guard target != nil else { return .v4 }
         return firstHop.flatMap { SocketAddress(numericHost: $0.bare, port: 0) }?.family
     }
 }
 
-/// The proxy that leads to a target.
 extension LoadOptions {
     /// The proxy of `--proxy`, or of the environment, with a note for the report if no flag names it.
     ///
     /// - Parameters:
     ///   - text: the value of `--proxy`; empty means no proxy, whatever the environment says.
-    ///   - isLocal: whether the target is on this machine.
     ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They apply only to
     ///     other machines: a local server is behind no proxy.
     static func proxy(
@@ -297,7 +293,7 @@ extension LoadOptions {
         var body: [UInt8]? =
             if let text = command.body {
                 Array(text.utf8)
-            } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
+            } else if let path = command.bodyFile { try readFile(path, for: "--body-file") } else { nil }
         if !command.what.form.isEmpty {
             let form = try FormPart.body(command.what.form)
             body = form.bytes

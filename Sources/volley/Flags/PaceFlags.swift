@@ -13,7 +13,6 @@ struct PaceFlags: ParsableArguments {
     @Option(help: .of("max-lag")) var maxLag: String?
     @Option(help: .of("seed")) var seed: String?
 
-    /// Whether the requests have a schedule.
     var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && crowdPeak == nil }
 
     /// The most connections of any stage; nil unless the stages are numbers of connections. Malformed stages are
@@ -22,7 +21,6 @@ struct PaceFlags: ParsableArguments {
         (try? StagePlan(stage))?.crowd?.peak
     }
 
-    /// The search and its first rate; nil where none is wanted.
     func search() throws(UsageError) -> (SearchGoal, Rate)? {
         guard let searchMax else { return nil }
         return (try SearchGoal(searchMax), try Rate(rate ?? "1000", for: "--rate"))

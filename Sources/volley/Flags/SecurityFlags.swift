@@ -30,11 +30,11 @@ extension SecurityFlags {
             guard let flag = key != nil ? "--key" : password != nil ? "--pass" : nil else { return nil }
             throw UsageError("\(flag) belongs to a certificate: name it with --cert FILE")
         }
-        let bytes = try Files.read(cert, for: "--cert", limit: Self.identityLimit)
+        let bytes = try readFile(cert, for: "--cert", limit: Self.identityLimit)
         let isPEM = Self.isPEM(bytes)
         try need(isPEM || key == nil, "--cert \(quoted(cert)) is not PEM, so its key is in it: leave --key out")
         let keyBytes = try key.map { path throws(UsageError) in
-            try Files.read(path, for: "--key", limit: Self.identityLimit)
+            try readFile(path, for: "--key", limit: Self.identityLimit)
         }
         do throws(CertificateError) {
             if isPEM { return try ClientIdentity(pem: bytes, key: keyBytes, password: password) }
@@ -62,7 +62,6 @@ extension SecurityFlags {
         return UsageError("\(files): \(oneLine("\(error)", limit: 400)): \(remedy)")
     }
 
-    /// The flags that are given, with their values.
     fileprivate static func words(_ flags: KeyValuePairs<String, String?>) -> String {
         flags.compactMap { flag, value in value.map { "\(flag) \(quoted($0))" } }.joined(separator: " and ")
     }
@@ -76,8 +75,6 @@ extension SecurityFlags {
 
 extension SecurityOptions {
     /// - Parameters:
-    ///   - given: the flags that are given.
-    ///   - isSecure: whether the target uses TLS.
     ///   - connections: the number of connections that may reconnect at once, each with a ticket of its own.
     init(
         _ flags: SecurityFlags,
@@ -143,7 +140,6 @@ extension SecurityFlags {
         return text.isEmpty ? nil : text
     }
 
-    /// The trusted roots that replace the system's, and the flags that set them.
     fileprivate var roots: (TrustRoots, String?)? {
         guard let rootFlags else { return nil }
         let sources = [cacert.map { TrustRoots.Source.file($0) }, capath.map { TrustRoots.Source.directory($0) }]

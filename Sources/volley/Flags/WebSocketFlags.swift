@@ -1,7 +1,6 @@
 import ArgumentParser
 import UncurlLoad
 
-/// The text of the flags about WebSockets.
 struct WebSocketFlags: ParsableArguments {
     @Flag(name: .customLong("websocket"), help: .of("websocket")) var isAsked = false
     @Option(parsing: .unconditional, help: .of("message")) var message: String?
@@ -12,7 +11,6 @@ struct WebSocketFlags: ParsableArguments {
     /// The longest message. A run keeps one in memory.
     static let sizeLimit: UInt64 = 64_000_000
 
-    /// Whether the URL or a flag asks for WebSockets.
     func isWanted(_ url: String?) -> Bool { isAsked || Self.scheme(of: url) != nil }
 
     /// `http` for `ws`, `https` for `wss` (RFC 6455 §3); nil for other schemes.
@@ -26,7 +24,6 @@ struct WebSocketFlags: ParsableArguments {
 }
 
 extension LoadOptions {
-    /// Nil where nothing asks for WebSockets.
     static func webSocket(
         _ command: LoadCommand,
         _ slots: inout TemplateSlots
@@ -61,7 +58,7 @@ extension LoadOptions {
         }
         guard let text = flags.message else { return letters(64) }
         guard text.hasPrefix("@") else { return Array(text.utf8) }
-        return try Files.read(String(text.dropFirst()), for: "--message")
+        return try readFile(String(text.dropFirst()), for: "--message")
     }
 
     private static func letters(_ count: Int) -> [UInt8] {

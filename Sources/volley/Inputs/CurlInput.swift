@@ -78,7 +78,6 @@ private struct CurlLine {
         guard !urls.isEmpty else { throw place.problem("curl has no URL") }
     }
 
-    /// Reads an option without a value.
     private mutating func take(_ name: String) -> Bool {
         switch name {
         case "-G", "--get": isQuery = true
@@ -159,7 +158,7 @@ private struct CurlLine {
     /// The bytes of an option's value, or of the file that it names.
     private func bytes(_ octets: [UInt8], _ name: String) throws(UsageError) -> [UInt8] {
         guard octets.first == Self.at else { return octets }
-        return try Files.read(try text(of: octets.dropFirst(), name), for: name)
+        return try readFile(try text(of: octets.dropFirst(), name), for: name)
     }
 
     /// The bytes of an option's value in one of curl's forms: `content`, `=content`, `name=content`, `@file` and
@@ -170,7 +169,7 @@ private struct CurlLine {
             return form.apply(to: octets)
         }
         let (name, rest) = (octets[..<sign], Array(octets[(sign + 1)...]))
-        let content = octets[sign] == Self.at ? try Files.read(try text(of: rest, option), for: option) : rest
+        let content = octets[sign] == Self.at ? try readFile(try text(of: rest, option), for: option) : rest
         return name + (name.isEmpty ? [] : [Self.equals]) + form.apply(to: content)
     }
 
@@ -259,7 +258,6 @@ struct ShellWords {
 
     private func problem(_ text: String) -> UsageError { place(line).problem(text) }
 
-    /// The words of the next command and the place where it begins; nil at the end.
     mutating func next() throws(UsageError) -> (words: [[UInt8]], place: InputPlace)? {
         var words: [[UInt8]] = []
         var start = line

@@ -10,7 +10,6 @@ struct FormPart {
     private(set) var fileName: String?
     private(set) var type: String?
     private(set) var content: [UInt8] = []
-    /// What is not read yet.
     private var rest: Substring.UTF8View
     /// What has the text, for an error message.
     private let owner: String
@@ -46,7 +45,7 @@ struct FormPart {
             rest = rest.dropFirst()
             let path = try next()
             try readOptions()
-            content = try Files.read(path, for: "--form")
+            content = try readFile(path, for: "--form")
             if value.hasPrefix("@") {
                 fileName = fileName ?? String(path.split(separator: "/").last ?? "")
                 type = type ?? "application/octet-stream"
@@ -69,7 +68,6 @@ struct FormPart {
         return escaped
     }
 
-    /// Takes a word, without blanks around it.
     private mutating func next() throws(UsageError) -> String {
         if let word = try nextInQuotes() { return word }
         let word = rest.prefix { $0 != Self.semicolon }

@@ -16,7 +16,6 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
     case accessLog = "access-log"
     /// curl's command lines.
     case curl
-    /// A Postman collection.
     case postman
 
     /// Reads the requests of the files that `--input` names, in order.
@@ -28,7 +27,7 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
                 let names = allCases.map(\.rawValue).joined(separator: ", ")
                 throw UsageError("--input \(quoted(argument)) is not FORMAT=FILE, with a format of \(names)")
             }
-            var bytes = try Files.read(parts[1], for: "--input")
+            var bytes = try readFile(parts[1], for: "--input")
             // Some exporters write a byte order mark.
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             let input = try format.parse(bytes, file: parts[1])
@@ -135,7 +134,7 @@ extension RequestInput {
             } else if text.begins(with: "@") {
                 guard draft?.body == nil else { throw place.problem("a request has one body") }
                 do throws(UsageError) {
-                    draft?.body = try Files.read(String(text.dropFirst()).trimmed, for: "the body")
+                    draft?.body = try readFile(String(text.dropFirst()).trimmed, for: "the body")
                 } catch {
                     throw place.problem(error.description)
                 }
@@ -210,7 +209,7 @@ extension RequestInput {
             // A text before `=` is a name, unless it has a slash and is thus part of a path.
             let isNamed = parts.count == 2 && !parts[0].isEmpty && !parts[0].contains("/")
             let path = isNamed ? parts[1] : argument
-            let bytes = try Files.read(path, for: "--raw")
+            let bytes = try readFile(path, for: "--raw")
             guard !bytes.isEmpty else { throw UsageError("--raw \(quoted(path)) is empty: a request has octets") }
             var draft = RequestDraft(url: "/", place: InputPlace(file: path, line: 1))
             draft.verbatim = bytes
@@ -230,10 +229,9 @@ extension RequestInput {
     /// The largest file of cookies, in bytes. A larger file is something else.
     private static var cookieLimit: Int { 1 << 20 }
 
-    /// - Parameter path: the file; `-` for standard input.
     static func cookies(_ path: String) throws(UsageError) -> [GivenCookie] {
         var cookies: [GivenCookie] = []
-        for (text, place) in numberedLines(try Files.read(path, for: "--cookie", limit: cookieLimit), path) {
+        for (text, place) in numberedLines(try readFile(path, for: "--cookie", limit: cookieLimit), path) {
             // curl marks cookies with this prefix that scripts must not read.
             let line = text.begins(with: "#HttpOnly_") ? String(Substring(text.utf8.dropFirst(10))) : text
             guard !line.begins(with: "#"), !line.trimmed.isEmpty else { continue }
@@ -264,7 +262,6 @@ extension RequestInput {
 }
 
 extension InputPlace {
-    /// An error at this place of a file.
     func problem(_ text: String) -> UsageError { UsageError("\(inMessages): \(text)") }
 }
 

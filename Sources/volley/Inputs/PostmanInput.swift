@@ -48,7 +48,6 @@ private struct PostmanReader {
     ]
     private(set) var input = RequestInput()
 
-    /// - Parameter length: the file's, in bytes.
     init(file: String, length: Int, _ variables: [OctetText: String]) {
         (self.file, self.variables) = (file, variables)
         room = 512 << 10 + 16 * length
@@ -65,8 +64,6 @@ private struct PostmanReader {
     }
 
     /// Reads folders by recursion. The JSON reader limits the nesting.
-    ///
-    /// - Parameter login: the folder's authorization, for requests without their own.
     mutating func read(_ items: [JSONTree], folder: String, login: PostmanAuthorization?) throws(UsageError) {
         for item in items {
             let name = folder + (item["name"]?.string ?? "")

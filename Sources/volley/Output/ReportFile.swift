@@ -3,7 +3,6 @@ import Glibc
 import UncurlLoad
 import UncurlReactor
 
-/// A report whose file is open.
 struct ReportFile {
     let format: ReportSink.Format
     private let descriptor: CInt
@@ -14,7 +13,7 @@ struct ReportFile {
         format = sink.format
         isFile = sink.path != nil
         descriptor =
-            try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: sink.flag) }
+            try sink.path.map { path throws(UsageError) in try openForWriting(path, for: sink.flag) }
             ?? BlockingOutput.standard
     }
 
@@ -24,16 +23,14 @@ struct ReportFile {
         return files
     }
 
-    /// Replaces the content of the file.
     func replace(with text: String) throws(Errno) {
         if isFile {
-            try Files.replaceContents(of: descriptor, with: text)
+            try replaceContents(of: descriptor, with: text)
         } else {
             try BlockingOutput.writeAll(text, to: descriptor)
         }
     }
 
-    /// Why the report is incomplete.
     func problem(_ error: Errno) -> UsageError {
         let advice =
             switch error.code {
@@ -46,8 +43,6 @@ struct ReportFile {
 
     /// Writes the reports that are made at the end. Each is written even if another fails, because only another run
     /// could replace a lost report.
-    ///
-    /// - Parameter trouble: An error from an earlier report.
     static func write(
         _ files: [ReportFile],
         after trouble: UsageError? = nil,
@@ -66,47 +61,43 @@ struct ReportFile {
         throw UsageError(troubles.joined(separator: "; "))
     }
 
-    /// Appends to what was written before.
     func append(_ bytes: Span<UInt8>) throws(Errno) { try BlockingOutput.writeAll(bytes, to: descriptor) }
 }
 
-extension Files {
-    /// Reads the whole file that a flag names, or standard input.
-    static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
-        do throws(FileProblem) {
-            return try read(path, limit: limit)
-        } catch {
-            throw UsageError("\(flag) \(error): \(error.advice)")
-        }
+/// Reads the whole file that a flag names, or standard input.
+func readFile(_ path: String, for flag: String, limit: Int = largestFile) throws(UsageError) -> [UInt8] {
+    do throws(FileProblem) {
+        return try readFile(path, limit: limit)
+    } catch {
+        throw UsageError("\(flag) \(error): \(error.advice)")
     }
+}
 
-    /// Opens a file for a report. Call it before the run, so that a bad path is an error at once. The old content stays
-    /// until ``replaceContents(of:with:)``.
-    static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        try need(
-            descriptor >= 0,
-            "\(flag) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno())): name a writable file"
-        )
-        return descriptor
-    }
+/// Opens a file for a report. Call it before the run, so that a bad path is an error at once. The old content stays
+/// until ``replaceContents(of:with:)``.
+func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    try need(
+        descriptor >= 0,
+        "\(flag) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno())): name a writable file"
+    )
+    return descriptor
+}
 
-    /// Appends a text to a file, which is created if necessary.
-    static func append(_ text: String, to path: String, for name: String) throws(UsageError) {
-        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
-        try need(descriptor >= 0, "\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
-        defer { close(descriptor) }
-        try orUsage(errno: try BlockingOutput.writeAll(text, to: descriptor)) {
-            "\(name) \(quoted(path)) cannot be written: \($0)"
-        }
+func appendToFile(_ text: String, to path: String, for name: String) throws(UsageError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+    try need(descriptor >= 0, "\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
+    defer { close(descriptor) }
+    try orUsage(errno: try BlockingOutput.writeAll(text, to: descriptor)) {
+        "\(name) \(quoted(path)) cannot be written: \($0)"
     }
+}
 
-    /// Replaces the content of a file. Devices and pipes cannot be truncated, and need not be.
-    static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
-        _ = ftruncate(descriptor, 0)
-        // Otherwise the text would follow a hole as long as what was written before.
-        _ = lseek(descriptor, 0, SEEK_SET)
-        try BlockingOutput.writeAll(text, to: descriptor)
-        try BlockingOutput.checkWrites(to: descriptor)
-    }
+/// Replaces the content of a file. Devices and pipes cannot be truncated, and need not be.
+func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
+    _ = ftruncate(descriptor, 0)
+    // Otherwise the text would follow a hole as long as what was written before.
+    _ = lseek(descriptor, 0, SEEK_SET)
+    try BlockingOutput.writeAll(text, to: descriptor)
+    try BlockingOutput.checkWrites(to: descriptor)
 }

@@ -2,7 +2,6 @@ import UncurlLoad
 import UncurlLoadReports
 import UncurlText
 
-/// One report: its format and its file.
 struct ReportSink: Hashable, Sendable {
     enum Format: String, Hashable, Sendable, CaseIterable {
         case text, json, wrk, html
@@ -18,7 +17,6 @@ struct ReportSink: Hashable, Sendable {
         /// Whether the format shows a run's course, and not only its totals.
         var showsCourse: Bool { [.csv, .hlog, .json, .html].contains(self) }
 
-        /// The formats that a file may have by its suffix, the usual one first. With another suffix it may have any.
         static let ofSuffix: [String: [Format]] = [
             "json": [.json], "html": [.html], "htm": [.html], "hlog": [.hlog], "hgrm": [.hgrm],
             "csv": [.csv, .requests], "md": [.markdown], "xml": [.junit], "txt": [.text, .wrk, .hgrm],
@@ -36,7 +34,7 @@ struct ReportSink: Hashable, Sendable {
     static let text = ReportSink(.text, path: nil)
 
     init(_ format: Format, path: String?, flag: String = "--format") {
-        (self.format, self.path, self.flag) = (format, path == Files.standard ? nil : path, flag)
+        (self.format, self.path, self.flag) = (format, path == standardStream ? nil : path, flag)
     }
 
     /// Reads `text`, or `json=out.json`.
@@ -82,7 +80,7 @@ struct ReportSink: Hashable, Sendable {
     }
 
     private static func format(of file: String) throws(UsageError) -> Format {
-        if file == Files.standard { return .text }
+        if file == standardStream { return .text }
         guard let format = ending(of: file).flatMap({ Format.ofSuffix[$0]?.first }) else {
             throw UsageError(
                 "-o \(quoted(file)) says no format: name it before, as in --format json -o \(oneLine(file)), or end it in "
@@ -112,7 +110,7 @@ extension ReportSink.Format {
     /// Writes annotations for the step of a workflow, and Markdown to its summary if GitHub names that file.
     private static func github(_ result: RunResult) throws(UsageError) -> String {
         if let path = environment("GITHUB_STEP_SUMMARY"), !path.isEmpty {
-            try Files.append(result.markdown, to: path, for: "GITHUB_STEP_SUMMARY")
+            try appendToFile(result.markdown, to: path, for: "GITHUB_STEP_SUMMARY")
         }
         return result.github
     }

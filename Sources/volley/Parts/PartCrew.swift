@@ -8,7 +8,6 @@ import UncurlReactor
 struct PartCrew {
     private let arguments: [String]
     private var parts: [PartProcess] = []
-    /// The threads that read the parts' messages.
     private var pool: BlockingPool?
     /// Whether a run has been made; the clocks are reported once.
     private var hasRun = false
@@ -20,7 +19,6 @@ struct PartCrew {
     /// The time from the start message to the start of the run, in milliseconds.
     private static let lead: UInt64 = 500
 
-    /// - Parameter arguments: the command line of the runs.
     init(_ arguments: [String]) { self.arguments = arguments }
 
     /// Starts a part for each command. The caller calls ``end()`` even if this throws.
@@ -138,7 +136,7 @@ struct PartCrew {
         while true {
             let (messages, isClosed) = part.link.take()
             if case .time(let time)? = messages.first { return time }
-            try need(messages.isEmpty, !isClosed, "\(part.name) ended before the run, or sent an unexpected message")
+            try need(messages.isEmpty && !isClosed, "\(part.name) ended before the run, or sent an unexpected message")
             if stage.wait(nanoseconds: 1_000_000_000) {
                 throw UsageError("interrupted while the clocks were compared: nothing was started")
             }

@@ -9,9 +9,6 @@ final class PartLink: Sendable {
     private let output: CInt
     private let state = Monitor<(messages: [PartMessage], isClosed: Bool)>(([], false))
 
-    /// - Parameters:
-    ///   - input: the descriptor of received messages.
-    ///   - output: the descriptor of sent messages.
     init(input: CInt, output: CInt) {
         (self.input, self.output) = (input, output)
     }
@@ -20,7 +17,6 @@ final class PartLink: Sendable {
     @discardableResult
     func send(_ message: PartMessage) -> Bool { (try? BlockingOutput.writeAll(message.line, to: output)) != nil }
 
-    /// Closes both descriptors.
     func close() {
         _ = Glibc.close(input)
         _ = Glibc.close(output)
@@ -89,11 +85,9 @@ final class PartProcess {
     let number: Int
     let link: PartLink
     private let id: pid_t
-    /// The number of the part's threads, once it is ready.
     var threads = 0
     /// The number of its first thread among those of all parts.
     var firstWorker = 0
-    /// Whether the part has reported everything.
     var hasEnded = false
     /// Whether the part has ended without reporting everything.
     var hasVanished = false
@@ -143,10 +137,8 @@ final class PartProcess {
         return (ends[0], ends[1])
     }
 
-    /// Prepares for another run.
     func renew() { (threads, firstWorker, hasEnded) = (0, 0, false) }
 
-    /// The part's name in messages.
     var name: String { "part \(number) (\(oneLine(command)))" }
 
     /// Kills the process and its group, and waits for the process. Call it when its messages are no longer needed.

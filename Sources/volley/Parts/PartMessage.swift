@@ -9,7 +9,6 @@ enum PartMessage: Sendable {
     /// Prepare this part of the command line's run, and report counts at this interval in nanoseconds. The rate and
     /// the duration in nanoseconds, if any, replace the command line's.
     case run(Order)
-    /// Report the time of the clock.
     case clock
     /// Start at this time, in milliseconds since 1970 by the part's clock.
     case start(at: UInt64)
@@ -25,9 +24,7 @@ enum PartMessage: Sendable {
     case interval(IntervalPart)
     /// The remaining result of one thread.
     case result(worker: Int, WorkerResult)
-    /// A note for the report.
     case note(String)
-    /// Everything has been reported.
     case end
 
     typealias Order = (arguments: [String], shard: String, interval: UInt64, rate: Rate?, duration: UInt64?)
@@ -68,7 +65,6 @@ enum PartMessage: Sendable {
         }
     }
 
-    /// Nil where the line is not a message.
     init?(_ bytes: [UInt8]) {
         guard let tree = try? JSONReader.read(bytes), case .object(let members) = tree, let first = members.first else {
             return nil

@@ -11,28 +11,20 @@ struct LiveView {
     let isShown: Bool
     private let hasPlots: Bool
     private var drawnLines = 0
-    /// Whether the line is drawn, without plots.
     private var isDrawn = false
     private var rate = 0.0
     /// When the counts of the warm-up last grew, and their number then.
     private var grown: (time: UInt64, completed: UInt64) = (0, 0)
 
-    /// The number of rows of each plot.
     private static let height = 6
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
 
-    /// - Parameters:
-    ///   - isWanted: whether anything is shown.
-    ///   - plots: whether plots are shown besides the line.
     init(descriptor: CInt = STDERR_FILENO, isWanted: Bool, plots: Bool = false, terminal: Bool? = nil) {
         self.descriptor = descriptor
         isShown = isWanted && (terminal ?? Self.isTerminal(descriptor))
         hasPlots = plots && isShown
     }
 
-    /// - Parameters:
-    ///   - counted: the part of the run that `total` covers, in nanoseconds.
-    ///   - elapsed: the time since the start of the run, in nanoseconds.
     mutating func draw(
         _ total: Metrics,
         _ series: IntervalSeries,
@@ -83,7 +75,6 @@ struct LiveView {
         return String((oneLine(name).prefix(max(4, columns - figures.count)) + figures).prefix(columns))
     }
 
-    /// The two plots with their headings.
     static func lines(_ series: IntervalSeries, columns: Int) -> [String] {
         let width = min(max(columns - 12, 10), 240)
         let points = Array(series.points.suffix(width))
@@ -134,10 +125,6 @@ struct LiveView {
 /// Describes a current run in a few lines that fit the terminal's width: progress, statuses, requests in flight,
 /// achieved and wanted rate, percentiles.
 extension LiveView {
-    /// - Parameters:
-    ///   - total: the counts so far.
-    ///   - counted: the part of the run that they cover, in nanoseconds.
-    ///   - elapsed: the time since the start of the run, in nanoseconds.
     static func facts(_ total: Metrics, counted: UInt64, elapsed: UInt64, of plan: RunPlan, columns: Int) -> [String] {
         let lines = [
             progress(total, elapsed: elapsed, of: plan, columns: columns), statuses(total),
@@ -172,7 +159,6 @@ extension LiveView {
         return parts.joined(separator: " · ")
     }
 
-    /// The rates; nil without a schedule.
     private static func rates(_ total: Metrics, counted: UInt64) -> String? {
         guard total[.due] > 0, counted > 0 else { return nil }
         let wanted = Double(total[.due]) * 1e9 / Double(counted)
@@ -187,7 +173,6 @@ extension LiveView {
     }
 }
 
-/// The line that is redrawn during a run.
 extension LiveView {
     /// The text of the line. Its rate is that of the last complete interval, as in the plots. A warm-up has no
     /// intervals, so its rate is the one since its counts last grew.
@@ -251,7 +236,6 @@ extension LiveView {
     }
 }
 
-/// Properties of a terminal.
 extension LiveView {
     private static func isTerminal(_ descriptor: CInt) -> Bool {
         guard isatty(descriptor) == 1 else { return false }

@@ -68,7 +68,7 @@ extension SystemLimits {
     /// machine or of its network namespace. Such a connect is repeated after one, three and seven seconds, which looks
     /// like a slow server. Nil where `/proc` does not have the count.
     static func listenOverflows(path: String = "/proc/net/netstat") -> UInt64? {
-        (try? Files.read(path, limit: 1 << 16)).flatMap { listenOverflows(in: String(decoding: $0, as: UTF8.self)) }
+        (try? readFile(path, limit: 1 << 16)).flatMap { listenOverflows(in: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Parses pairs of lines: the names of a group, then its numbers in the same order.
@@ -92,7 +92,6 @@ extension SystemLimits {
 /// `--search-max`: runs at one rate after another until it knows the highest rate that keeps the goal, then reports a
 /// run at that rate.
 extension Run {
-    /// - Parameter start: the first rate.
     func search(for goal: SearchGoal, from start: Rate) throws(UsageError) -> Verdict {
         // A report that cannot be written is an error before the first trial.
         let files = try ReportFile.open(invocation.reports)
@@ -169,7 +168,6 @@ extension Run {
         return trial
     }
 
-    /// Reports the last run of a search, with a note for each trial.
     private func report(
         _ measured: Run.Measured,
         _ lines: [String],
@@ -227,7 +225,6 @@ struct RateSearch: Sendable {
         case trial(Rate)
         /// The highest rate that was good twice.
         case found(Rate)
-        /// No rate was good.
         case none
     }
 
@@ -250,7 +247,6 @@ struct RateSearch: Sendable {
     private let lowest: Double
 
     /// - Parameters:
-    ///   - rate: The first rate.
     ///   - lowest: The rate at which a trial has one request. A lower rate would not even have that.
     init(from rate: Rate, notBelow lowest: Rate) {
         self.rate = rate.perSecond

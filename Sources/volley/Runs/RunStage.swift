@@ -54,7 +54,7 @@ struct RunStage {
     ///   - startAt: The time of `--start-at`, in milliseconds since 1970.
     ///   - span: How long this thread may sleep, in nanoseconds.
     ///   - begin: Called with the start in milliseconds since 1970.
-    ///   - turn: Called about once per `span` with the time since the start, in nanoseconds. Returns true to end the run.
+    ///   - turn: Called about once per `span` with the nanoseconds since the start. Returns true to end the run.
     mutating func run(
         _ plan: RunPlan,
         _ requests: EngineRequests,

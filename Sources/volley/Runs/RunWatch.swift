@@ -22,7 +22,6 @@ struct RunWatch {
     private var text: RequestLogText
     private(set) var conditions: ThresholdWatch
     private let abortsOnFail: Bool
-    /// The error of the first report that could not be written. The run reports the error at its end.
     private(set) var trouble: UsageError?
     private var isUnread = false
 
@@ -47,7 +46,6 @@ struct RunWatch {
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.options.work) }
     }
 
-    /// A board for the workers' counts of the next run.
     func board(_ allDone: @escaping @Sendable () -> Void = {}) -> WorkerBoard {
         WorkerBoard(workers: plan.threads, intervals: intervals, log: log, allDone: allDone)
     }
@@ -60,7 +58,6 @@ struct RunWatch {
     /// Whether the run is to end: a condition of `--abort-on-fail` holds, or nothing reads a report any more.
     var isToEnd: Bool { abortsOnFail && conditions.breach != nil || isUnread }
 
-    /// - Parameter startedAt: the start in milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
         live.collector?.renew()
         guard !hasBegun else { return }
@@ -86,7 +83,7 @@ struct RunWatch {
         var result = try run(true, &self, &stage)
         for number in 1..<max(invocation.repeats, 1)
         where !result.interrupted && !isToEnd && result.lost.isEmpty {
-            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.options.work) ?? "")")
+            stage.say("run \(number) of \(invocation.repeats): \(result.lastRun)")
             renew(after: result.measured)
             let next = try run(false, &self, &stage)
             result.lost += next.lost
@@ -150,7 +147,6 @@ struct RunWatch {
         display.clear()
     }
 
-    /// Notes about the observations, for the report.
     var notes: [String] {
         let lost = log?.lost ?? 0
         return [

@@ -13,7 +13,7 @@ struct DataFile {
     private static let (quote, comma, feed, carriageReturn) = (UInt8(0x22), UInt8(0x2C), UInt8(0x0A), UInt8(0x0D))
 
     init(_ path: String) throws(UsageError) {
-        var bytes = try Files.read(path, for: "the data file")
+        var bytes = try readFile(path, for: "the data file")
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         try self.init(bytes, path)
     }

@@ -18,7 +18,7 @@ struct ScenarioFile {
     private var fields: [String] = []
 
     init(path: String) throws(UsageError) {
-        try self.init(try Files.read(path, for: "--scenario"), path)
+        try self.init(try readFile(path, for: "--scenario"), path)
     }
 
     init(_ bytes: [UInt8], _ path: String) throws(UsageError) {
@@ -46,7 +46,6 @@ struct ScenarioFile {
     }
 }
 
-/// The parts of the file.
 extension ScenarioFile {
     private mutating func read(_ root: ScenarioNode) throws(UsageError) {
         try root.check("$schema url fields cookies variables data steps scenarios")
@@ -79,7 +78,6 @@ extension ScenarioFile {
 
     // MARK: Values
 
-    /// Declares a variable, or finds the one of this name, and returns its number.
     private mutating func declare(_ name: String, at node: ScenarioNode) throws(UsageError) -> Int {
         let isWord = name.utf8.allSatisfy { Self.letters.contains($0) }
         guard isWord, !name.isEmpty, (try? TemplateValue(name)) == nil else {
@@ -283,7 +281,6 @@ extension ScenarioFile {
         return ScenarioStep(checks: checks, expectations: expectations, extractions: extractions, goesOn: goesOn)
     }
 
-    /// Returns the text of a check as a template; nil if it has nothing to fill in.
     private mutating func filledCheck(_ text: String, at node: ScenarioNode) throws(UsageError) -> Template? {
         let text = try protect(text, at: node)
         let template = slots.template(text)
@@ -320,7 +317,9 @@ extension ScenarioFile {
             }
         }
         let number = try declare(name, at: node)
-        return (name, number, found, try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) })
+        return (
+            name, number, found, try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) }
+        )
     }
 
     private static func pointer(_ text: String, at node: ScenarioNode) throws(UsageError) -> JSONPointer {
@@ -346,10 +345,8 @@ struct ScenarioNode {
             ? String(Substring(step.utf8.dropFirst())) : parent.path + step
     }
 
-    /// The position in error messages.
     var place: String { path.isEmpty ? quoted(file) : inputPlace.inMessages }
 
-    /// The position as the place of a request.
     var inputPlace: InputPlace { InputPlace(file: file, path: path) }
 
     func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }
@@ -371,7 +368,6 @@ struct ScenarioNode {
         return members.map { ($0, ScenarioNode(self, $1, "." + $0)) }
     }
 
-    /// Requires an object with no members but these.
     func check(_ words: String) throws(UsageError) {
         let names = words.parts(at: " ")
         guard case .object(let members) = tree else { throw problem("is no object") }

@@ -8,7 +8,6 @@ import UncurlText
 /// So is a text that YAML 1.1 and 1.2 read differently (`yes`, `0x1F`, `1:30`): an accepted file means the same to
 /// every reader.
 struct YAMLReader {
-    /// What is wrong, and in which line.
     struct Problem: Error, Hashable, CustomStringConvertible {
         /// The line, counted from 1.
         let line: Int
@@ -103,7 +102,6 @@ struct YAMLReader {
         position += 1
     }
 
-    /// The next line that is not empty.
     private var peek: Line? {
         mutating get {
             // Only a comment, or nothing.
@@ -175,7 +173,6 @@ struct YAMLReader {
         return .object(members)
     }
 
-    /// Reads the value of a key.
     private mutating func value(
         _ cursor: inout YAMLCursor,
         _ line: Line,
@@ -286,7 +283,6 @@ struct YAMLReader {
     }
 }
 
-/// Reads the values in one line of YAML.
 struct YAMLCursor {
     private let text: [Unicode.Scalar]
     private let line: Int
@@ -301,12 +297,10 @@ struct YAMLCursor {
     private var current: Unicode.Scalar? { position < text.count ? text[position] : nil }
     private var next: Unicode.Scalar? { position + 1 < text.count ? text[position + 1] : nil }
 
-    /// The rest of the line.
     var rest: [Unicode.Scalar] { Array(text[position...]) }
 
     mutating func skipBlanks() { while current == " " { position += 1 } }
 
-    /// Whether only a comment is left.
     var isAtEnd: Bool { current == nil || current == "#" && (position == 0 || text[position - 1] == " ") }
 
     /// Requires that nothing but a comment is left.
@@ -334,7 +328,6 @@ struct YAMLCursor {
     /// Whether a colon is here, followed by a space or by nothing.
     private var isColon: Bool { current == ":" && (next == nil || next == " ") }
 
-    /// Reads a key and the colon after it.
     mutating func key(inFlow: Bool = false) throws(YAMLReader.Problem) -> String {
         let name: String
         if current == "\"" || current == "'" {
@@ -436,7 +429,8 @@ struct YAMLCursor {
         for index in text.indices {
             let (scalar, next) = (text[index], index + 1 < text.endIndex ? text[index + 1] : nil)
             if inFlow, ",[]{}".unicodeScalars.contains(scalar) { break }
-            let endsKey = next == nil || next == " " || inFlow && next.map { ",[]{}".unicodeScalars.contains($0) } == true
+            let endsKey =
+                next == nil || next == " " || inFlow && next.map { ",[]{}".unicodeScalars.contains($0) } == true
             if scalar == ":", endsKey { return (end - text.startIndex, true) }
             if scalar == "#", index > text.startIndex, text[index - 1] == " " { break }
             if scalar != " " { end = index + 1 }

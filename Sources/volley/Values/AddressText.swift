@@ -50,7 +50,6 @@ extension LoadOptions {
         }
     }
 
-    /// The number of addresses of a prefix.
     private static func size(of prefix: Substring, width: Int, _ text: String) throws(UsageError) -> Int {
         guard prefix.utf8.allSatisfy({ (48...57).contains($0) }), let bits = Int(prefix), bits <= width else {
             throw UsageError(
@@ -87,7 +86,7 @@ extension LoadOptions {
             if character == ":" && !inBrackets { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
         try need(
-            parts.count == 4, !inBrackets,
+            parts.count == 4 && !inBrackets,
             "--connect-to \(quoted(text)) is not HOST1:PORT1:HOST2:PORT2: use one such as example.com:80:127.0.0.1:8080"
         )
         return parts

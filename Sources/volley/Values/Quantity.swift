@@ -33,7 +33,7 @@ extension UInt64 {
             }
             // 1h30 and 1m1m are ambiguous.
             try need(
-                scale < last, !unit.isEmpty || last == .max,
+                scale < last && (!unit.isEmpty || last == .max),
                 "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
             )
             last = scale
@@ -73,16 +73,15 @@ extension UInt64 {
         _ flag: String,
         _ wanted: String
     ) throws(UsageError) -> UInt64 {
-        switch number.times(scale) {
-        case .exact(let value): return value
-        case .fraction: throw UsageError("\(flag) \(quoted(text)) is no multiple of one: use \(wanted)")
-        case .tooLarge: throw UsageError("\(flag) \(quoted(text)) is beyond 64 bits: use a smaller number")
+        guard let product = number.times(scale) else {
+            throw UsageError("\(flag) \(quoted(text)) is no multiple of one: use \(wanted)")
         }
+        try need(product <= UInt64.max, "\(flag) \(quoted(text)) is beyond 64 bits: use a smaller number")
+        return UInt64(product)
     }
 }
 
 extension String? {
-    /// The time that a flag gives; nil without the flag.
     func time(for flag: String, allowingZero: Bool = false) throws(UsageError) -> UInt64? {
         guard let self else { return nil }
         return try UInt64(time: self, for: flag, allowingZero: allowingZero)
@@ -134,8 +133,6 @@ extension Shard {
     private static var limit: Int { 100_000 }
 
     /// Reads `2/8`, or `/8` with the index that a Kubernetes Indexed Job gives its pods.
-    ///
-    /// - Parameter completionIndex: the value of `JOB_COMPLETION_INDEX`.
     init(_ text: String, completionIndex: String?) throws(UsageError) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[1]), (1...Self.limit).contains(count) else {

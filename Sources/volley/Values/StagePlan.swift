@@ -30,7 +30,10 @@ struct StagePlan {
             (profile, duration) = (rates, rates.duration)
         } else {
             let most = LoadOptions.connectionLimit
-            try need((1...most).contains(crowds.peak), "--stage: at least 1 connection in some stage, and at most \(most)")
+            try need(
+                (1...most).contains(crowds.peak),
+                "--stage: at least 1 connection in some stage, and at most \(most)"
+            )
             (crowd, duration) = (crowds, crowds.duration)
         }
         try need(duration <= LoadOptions.longest, "--stage: all stages together are too long: at most 744h")

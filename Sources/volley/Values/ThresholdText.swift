@@ -29,7 +29,6 @@ extension Threshold {
     }
 }
 
-/// Reads a condition from left to right.
 private struct ThresholdReader {
     private let flag: String
     private let scalars: [Unicode.Scalar]
@@ -140,7 +139,6 @@ private struct ThresholdReader {
 }
 
 extension ThresholdMetric.Kind {
-    /// An example of a limit of this kind.
     var example: String {
         switch self {
         case .time: "a time such as 50ms or 1.5s"
@@ -197,7 +195,6 @@ extension ResponseChecks {
     /// - Parameters:
     ///   - statuses: `200,204`, `2xx`, `300-399`.
     ///   - headers: `Name`, or `Name: value`.
-    ///   - names: the names of the three in error messages.
     init(
         statuses: String?,
         headers: [String],

@@ -25,7 +25,6 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 }
 
 extension SettingNames {
-    /// The names of settings as volley's flags.
     static let flags = SettingNames(flags: flagsOfSettings)
 
     /// The flags, with words for the parts of a request.
@@ -42,7 +41,6 @@ extension SettingNames {
     ]
 }
 
-/// Returns the value, or throws the error in the words of the command line.
 func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) throws(UsageError) -> Value {
     do throws(LoadTestError) { return try value() } catch { throw UsageError(error) }
 }
@@ -74,25 +72,21 @@ extension TemplateSlots {
 }
 
 extension Set<String> {
-    /// Throws for the first of these flags that is in this set, the flags that are given.
     func refuse(_ flags: [String], _ words: String) throws(UsageError) {
         if let flag = flags.first(where: contains) { throw UsageError("\(flag) \(words)") }
     }
 }
 
-/// Throws an error with these words unless the condition holds.
 func need(_ condition: Bool, _ words: @autoclosure () -> String) throws(UsageError) {
     guard condition else { throw UsageError(words()) }
 }
 
-/// An environment variable of the program.
 func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
 }
 
 extension JSONTree {
-    /// Reads a file that is a JSON document.
     static func read(
         _ bytes: [UInt8],
         _ file: String,
