@@ -18,22 +18,33 @@ struct SharedFieldsTests {
             ("offered with an outcome, and taken by the request that the delegate starts from there", ["warm"]),
             (
                 "values that keep their own rules",
-                [
-                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "places", "probes", "readings",
-                    "spareDecoders",
-                ]
+                ["closingServers", "connections", "hosts", "readings"]
+            ),
+            (
+                "who is dialled, who waits for a descriptor or for the program: files of the engine's own keep each",
+                ["descriptorLine", "descriptorTimer", "dials", "lendingTimer", "lent", "probes", "resting"]
             ),
         ],
-        "Connection": [("the transport: sending, receiving and gathering move bytes through it", ["link"])],
+        "Connection": [
+            ("the transport: sending, receiving and gathering move bytes through it", ["link"]),
+            ("the engine gives it up after its exchange", ["isRetired"]),
+        ],
         "Dial": [
             (
                 "the engine's notes: how often a proxy has asked, and for how many exchanges the connection is",
-                ["isRetired", "proxyRounds"]
+                ["hasLent", "isRetired", "proxyRounds"]
             )
         ],
         "Exchange": [
             ("counts and instants, noted where it happens", ["report"]),
             ("the request's way out, which ConnectionSending alone moves along", ["sending"]),
+            (
+                "the engine's notes on one exchange, each set where it happens",
+                [
+                    "decoder", "expectationFailed", "isPaused", "isSendingHeld", "lentAt", "proxyCredentials",
+                    "proxyRounds",
+                ]
+            ),
         ],
         "VirtualUserDriver": [
             ("values that keep their own rules", ["random", "resting"]),

@@ -138,7 +138,7 @@ final class BodyPipe: Sendable {
 
     /// Notes that nothing more is taken: the reader is interrupted and closed.
     func abandon() {
-        let (waiting, resting) = state.withLock { state -> ((any BlockingReader)?, (any BlockingReader)?) in
+        let (blocked, resting) = state.withLock { state -> ((any BlockingReader)?, (any BlockingReader)?) in
             state.isAbandoned = true
             state.pieces = []
             switch state.phase {
@@ -149,7 +149,7 @@ final class BodyPipe: Sendable {
                 return (nil, state.reader.take())
             }
         }
-        waiting?.interrupt()
+        blocked?.interrupt()
         guard let resting else { return }
         do throws(BlockingPool.Refusal) {
             try body.pool.run { resting.close() }

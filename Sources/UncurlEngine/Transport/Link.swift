@@ -1,7 +1,7 @@
 internal import UncurlReactor
 
 /// A connected socket on its loop: TLS around it if there is any, its registration, the events it waits for, and the
-/// bytes that wait to be sent. It takes and returns plaintext, as HTTP sees it. It belongs to one owner after the other:
+/// bytes that wait to be sent. It takes and returns plaintext, as HTTP sees it. It belongs to one owner after another:
 /// what sets a connection up gives it to the HTTP connection, and an upgrade to the next protocol's. Loop-confined.
 struct Link: ~Copyable {
     /// How many reads of one buffer are made in a turn: 256 KiB, and then it is the others' turn. Level triggering
@@ -130,10 +130,10 @@ struct Link: ~Copyable {
     }
 
     mutating func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
-        var waiting = SendQueue()
-        swap(&waiting, &queue)
-        defer { swap(&waiting, &queue) }
-        return try waiting.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
+        var unsent = SendQueue()
+        swap(&unsent, &queue)
+        defer { swap(&unsent, &queue) }
+        return try unsent.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
 
     /// Sends what TLS itself has to send: alerts, answers to key updates. What the kernel does not take waits.
