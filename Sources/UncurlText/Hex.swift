@@ -20,3 +20,15 @@ package func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x5
 
 /// The same in upper case.
 package func upperHexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+/// Octets as letters and digits of ASCII.
+extension UInt8 {
+    /// The octet, with an upper-case letter in lower case.
+    package var lowercasedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+    /// Whether the octet is a letter of ASCII.
+    package var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+    /// Whether the octet is a digit of ASCII.
+    package var isASCIIDigit: Bool { self &- 0x30 < 10 }
+    /// Whether the octet is either.
+    package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
+}

@@ -420,9 +420,9 @@ public final class LoopExecutor: TaskExecutor {
     // It is the loop's mailbox: the messages of other threads, and the eventfd that wakes it.
     //
     // A post wakes the loop only if no other has since the loop last looked (with 32 concurrent callers, 0.07–0.18
-    // wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered edge-triggered,
-    // so the loop never reads it: each write is a new edge. It lives as long as this, that is until the last handle
-    // to the loop is released, so no writer meets a closed or reused descriptor.
+    // wake-ups a request were measured), and never from the loop's own thread. The eventfd is registered
+    // edge-triggered, so the loop never reads it: each write is a new edge. It lives as long as this, that is until the
+    // last handle to the loop is released, so no writer meets a closed or reused descriptor.
     enum Message {
         case call(@Sendable () -> Void)
         case job(UnownedJob)

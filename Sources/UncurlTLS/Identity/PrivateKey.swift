@@ -75,29 +75,3 @@ internal import CUncurlOpenSSL
         }
     }
 }
-
-/// The answer to OpenSSL when it asks for a password. There is always one, or OpenSSL would ask on the terminal: the
-/// callback without an object refuses.
-@safe final class PasswordAnswer {
-    private let password: [UInt8]?
-    private(set) var wasAsked = false
-
-    init(_ password: String?) { self.password = password.map { Array($0.utf8) } }
-
-    /// The pointer for the callback. It is valid as long as this object.
-    var pointer: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
-
-    static let callback: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
-        buffer,
-        size,
-        _,
-        pointer in
-        guard let buffer = unsafe buffer, let pointer = unsafe pointer else { return -1 }
-        let answer = unsafe Unmanaged<PasswordAnswer>.fromOpaque(pointer).takeUnretainedValue()
-        answer.wasAsked = true
-        // A password that is cut short would be another password.
-        guard let password = answer.password, password.count <= size else { return -1 }
-        for (index, byte) in password.enumerated() { unsafe buffer[index] = CChar(bitPattern: byte) }
-        return CInt(password.count)
-    }
-}
