@@ -38,13 +38,6 @@ struct SharedFieldsTests {
         "Exchange": [
             ("counts and instants, noted where it happens", ["report"]),
             ("the request's way out, which ConnectionSending alone moves along", ["sending"]),
-            (
-                "the engine's notes on one exchange, each set where it happens",
-                [
-                    "decoder", "expectationFailed", "isPaused", "isSendingHeld", "lentAt", "proxyCredentials",
-                    "proxyRounds",
-                ]
-            ),
         ],
         "VirtualUserDriver": [
             ("values that keep their own rules", ["random", "resting"]),

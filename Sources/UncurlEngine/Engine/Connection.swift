@@ -464,7 +464,7 @@ extension Connection {
             let encoding = contentEncoding(head.fields)
         {
             do throws(ContentDecodingError) {
-                exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
+                exchange.decode(with: try engine.decoder(for: encoding, request.options.decodingLimits))
             } catch {
                 engine.fail(exchange, .undecodable(error))
                 return false

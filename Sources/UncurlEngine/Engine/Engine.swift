@@ -176,7 +176,7 @@ internal import UncurlTLS
     /// stops.
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
-        exchange.isPaused = true
+        exchange.pause()
         if let connection = connection(of: exchange) {
             connection.link.updateInterest(reading: false, writing: connection.link.awaitsRoom)
         }
@@ -194,7 +194,7 @@ internal import UncurlTLS
     /// goes on, unless the response is paused too (``pause(_:)``).
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
-        exchange.isSendingHeld = isHeld
+        exchange.hold(isHeld)
         guard let connection = connection(of: exchange) else { return }
         if isHeld {
             connection.link.updateInterest(reading: exchange.isReading, writing: false)
@@ -932,7 +932,7 @@ extension Engine {
             return false
         }
         guard exchange.isRepeatable else { return false }
-        exchange.expectationFailed = true
+        exchange.dropExpectation()
         retry(exchange, instead: connection, .used)
         return true
     }

@@ -23,7 +23,7 @@ extension Engine {
     }
 
     func takePlaceBack(of exchange: Exchange) {
-        guard let host = exchange.lentAt.take() else { return }
+        guard let host = exchange.takePlaceBack() else { return }
         lent -= 1
         host.pool.takePlaceBack(ofQueueDial: false)
     }
@@ -61,7 +61,7 @@ extension Engine {
                 watchPlaces(at: host)
                 continue
             }
-            exchange.lentAt = host
+            exchange.lendPlace(to: host)
             lendPlace(at: host, ofQueueDial: false)
         }
         for dial in dials.values {

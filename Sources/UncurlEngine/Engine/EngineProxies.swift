@@ -22,7 +22,7 @@ extension Engine {
                 target: request.absoluteTarget,
                 content: request.body.bytes
             )
-            exchange.proxyCredentials = sent
+            exchange.noteCredentials(sent)
             do throws(HTTP1Error) {
                 all += try request.absolute(one, authorization: sent)
             } catch {
@@ -43,7 +43,7 @@ extension Engine {
         let (sent, round) = (exchange.proxyCredentials, exchange.proxyRounds)
         let isAnswerable = authenticators.accept(refusal, of: proxy, refusing: sent, round: round)
         if isWhole, isAnswerable {
-            exchange.proxyRounds += 1
+            exchange.noteProxyRefusal()
             retry(exchange, instead: connection, .used)
         } else {
             refusal.isAnswerable = isAnswerable

@@ -31,10 +31,10 @@ final class Exchange: TimerHandler {
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
     private(set) var isReceivingContent = false
-    var decoder: CodingDecoder?
+    private(set) var decoder: CodingDecoder?
     /// The number of responses still to come, the current one included.
     private(set) var expected = 0
-    var isPaused = false
+    private(set) var isPaused = false
     /// When what had stopped the wait for the response last ended: a pause of the consumer, or the sending of what the
     /// kernel held of the request. Nil if there was neither.
     private var resumed: Instant?
@@ -43,19 +43,19 @@ final class Exchange: TimerHandler {
     /// be watched.
     private var unsent: (count: Int?, nextLook: Instant, pause: Int64)?
     /// Whether nothing of the request is sent: set by ``Engine/hold(requestOf:_:)``.
-    var isSendingHeld = false
+    private(set) var isSendingHeld = false
     /// What it waits for on the program's side, and since when.
     private(set) var rest = Rest.none
     private(set) var restingSince = Instant.never
     /// The host to which it has lent its place; nil if it has not.
-    var lentAt: Host?
+    private(set) var lentAt: Host?
     /// Holds it to its rates while it is on a connection; nil if none were asked for, which is nearly always so.
     private(set) var throttle: RateKeeper?
     /// Whether a 417 has come: then the expectation is not sent again.
-    var expectationFailed = false
+    private(set) var expectationFailed = false
     /// The credentials that the request last carried for a proxy that forwards it, and how often it has refused them.
-    var proxyCredentials: [UInt8]?
-    var proxyRounds = 0
+    private(set) var proxyCredentials: [UInt8]?
+    private(set) var proxyRounds = 0
     private(set) var lastActivity = Instant.never
     /// The instant of the total limit. The other limits are read from the request each time, so that ten thousand
     /// exchanges hold no copies of them.
@@ -160,11 +160,15 @@ final class Exchange: TimerHandler {
     /// Notes that it is neither in a queue nor on a connection: only its outcome is still to be reported.
     func detach() { phase = .starting }
 
+    func pause() { isPaused = true }
+
     func resume(at now: Instant) {
         isPaused = false
         resumed = now
         lastActivity = now
     }
+
+    func hold(_ isHeld: Bool) { isSendingHeld = isHeld }
 
     /// Notes what it waits for. A suspension is no silence of the peer.
     func rest(for reason: Rest, at now: Instant) {
@@ -172,6 +176,11 @@ final class Exchange: TimerHandler {
         if rest == .suspension { lastActivity = now }
         rest = reason
     }
+
+    func lendPlace(to host: Host) { lentAt = host }
+
+    /// Returns the host to which it has lent its place, from which the place is taken back; nil if it has not.
+    func takePlaceBack() -> Host? { lentAt.take() }
 
     /// Notes that bytes have moved, or may move again after a pause on this side.
     func noteActivity(at now: Instant) { lastActivity = now }
@@ -204,6 +213,15 @@ final class Exchange: TimerHandler {
             unsent = (count, now.advanced(byNanoseconds: last.pause), last.pause)
         }
     }
+
+    func dropExpectation() { expectationFailed = true }
+
+    /// Notes the credentials that the request carried for a proxy that forwards it.
+    func noteCredentials(_ sent: [UInt8]?) { proxyCredentials = sent }
+
+    func noteProxyRefusal() { proxyRounds += 1 }
+
+    func decode(with decoder: CodingDecoder?) { self.decoder = decoder }
 
     func beginContent(status: Int) {
         report.code = UInt16(clamping: status)
