@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UncurlClient
 import UncurlEngine
 import UncurlReactor
 import UncurlSemantics
@@ -67,19 +68,19 @@ struct KeptMessagesTests {
             let read = try read(
                 record { values in
                     values.terms = TermsBox(terms)
-                    values.hasLeftOrigin = hasLeftOrigin
+                    values.sent.hasLeftOrigin = hasLeftOrigin
                 }
             )
-            #expect(terms.isWritable && read.terms?.values == terms && read.hasLeftOrigin == hasLeftOrigin)
+            #expect(terms.isWritable && read.terms?.values == terms && read.sent.hasLeftOrigin == hasLeftOrigin)
         }
     }
 
     @Test("the record of a background task keeps its request's limit on data, and whether a GET's content is sent")
     func options() throws {
         let limited = try read(record { $0.maximumDataLength = 0 })
-        #expect(limited.maximumDataLength == 0 && !limited.sendsContentWithGET && limited.terms == nil)
-        let sent = try read(record { $0.sendsContentWithGET = true })
-        #expect(sent.maximumDataLength == nil && sent.sendsContentWithGET && sent.terms == nil)
+        #expect(limited.maximumDataLength == 0 && !limited.sent.sendsContentWithGET && limited.terms == nil)
+        let sent = try read(record { $0.sent.sendsContentWithGET = true })
+        #expect(sent.maximumDataLength == nil && sent.sent.sendsContentWithGET && sent.terms == nil)
     }
 
     @Test("octets that are no terms make no record")
@@ -105,10 +106,10 @@ struct KeptMessagesTests {
             cachePolicy: .reloadIgnoringLocalCacheData,
             timeoutInterval: 7
         )
-        values.hasLeftOrigin = true
+        values.sent.hasLeftOrigin = true
         let kept = StoreRecord.file(.download, of: values)
         values.terms = TermsBox(try Self.everyTerm()[0])
-        (values.maximumDataLength, values.sendsContentWithGET, values.httpBody) = (1, true, Data([1]))
+        (values.maximumDataLength, values.sent.sendsContentWithGET, values.httpBody) = (1, true, Data([1]))
         #expect(StoreRecord.file(.download, of: values.forResumption) == kept && kept != nil)
     }
 

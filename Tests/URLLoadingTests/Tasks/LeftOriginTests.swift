@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UncurlClient
 import UncurlTestServer
 
 @testable import URLLoading
@@ -102,7 +103,7 @@ struct LeftOriginTests {
             expectsToSend: -1,
             expectsToReceive: -1
         )
-        record.request.values.hasLeftOrigin = hasLeftOrigin
+        record.request.values.sent.hasLeftOrigin = hasLeftOrigin
         let read = try #require(record.encoded().flatMap { BackgroundRecord($0) })
         #expect(read.request.hasLeftOrigin == hasLeftOrigin)
     }
