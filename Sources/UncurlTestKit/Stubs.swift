@@ -152,6 +152,12 @@ protocol TestKitSource: Sendable {
 /// The loading class that takes answers from the source of its session's configuration. All configurations share the
 /// class; each has its own source.
 final class TestKitProtocol: URLProtocol {
+    /// `@unchecked`: the methods of an instance are called one after the other. After that, its Swift task uses only
+    /// its request, which does not change, and its client, which any thread may use.
+    private struct Loading: @unchecked Sendable {
+        let instance: TestKitProtocol
+    }
+
     private let loading = Mutex<Task<Void, Never>?>(nil)
 
     static func install(_ source: any TestKitSource, in configuration: URLSessionConfiguration) {
@@ -177,11 +183,9 @@ final class TestKitProtocol: URLProtocol {
         } catch {
             return client.urlProtocol(self, didFailWithError: error)
         }
-        // The methods of an instance are called one after the other. After that, its Swift task uses only its request,
-        // which does not change, and its client, which any thread may use.
-        nonisolated(unsafe) let loader = self
+        let me = Loading(instance: self)
         let playing = Task {
-            await unsafe loader.play(await source.steps(for: asked), source.clock, task, client)
+            await me.instance.play(await source.steps(for: asked), source.clock, task, client)
         }
         loading.withLock { $0 = playing }
     }

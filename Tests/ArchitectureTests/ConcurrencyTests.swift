@@ -18,6 +18,7 @@ struct ConcurrencyTests {
         "Sources/UncurlReactor/Loop/EventLoop.swift":
             "its fields are touched by its own thread alone; others reach the mailbox, and no value that is bound to it",
         "Sources/UncurlTestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
+        "Sources/UncurlTestKit/Stubs.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/Managers/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",
         "Sources/Uncurl/Managers/HTTPSessionManager.swift":

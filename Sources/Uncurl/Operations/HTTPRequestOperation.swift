@@ -219,7 +219,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     /// Sends the request until an attempt gives the result. A pause ends a task, but not the attempt.
     private func run() async {
-        while await isWanted() {
+        while await waitUntilWanted() {
             let (request, retryCount) = (continuing, facts.withLock { $0.retryCount })
             control.watchers.tell(.built(request))
             let steps = AttemptSteps(manager.core.settings, options.interceptors, control)
@@ -256,7 +256,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     /// Returns when the operation is not paused; false where it has been cancelled.
-    private func isWanted() async -> Bool {
+    private func waitUntilWanted() async -> Bool {
         await withCheckedContinuation { continuation in
             let waits = facts.withLock { facts in
                 guard facts.isPaused, !isCancelled else { return false }

@@ -129,8 +129,8 @@ extension RequestOptions {
         return interests
     }
 
-    /// The options as a request holds them: nil where all settings are the manager's. Nearly every request is like that,
-    /// and copies of it are cheap.
+    /// The options as a request holds them: nil where all settings are the manager's. Nearly every request is like
+    /// that, and copies of it are cheap.
     var shared: Shared<RequestOptions>? { isPlain ? nil : Shared(self) }
 
     private var isPlain: Bool {

@@ -170,7 +170,7 @@ struct ConnectionPool {
 
     var firstWaiter: ExchangeID? { queue.first }
 
-    private mutating func nextWaiter() -> ExchangeID? { queue.removeFirst() }
+    private mutating func nextWaiter() -> ExchangeID? { queue.takeFirst() }
 }
 
 /// The exchanges that wait for a connection to one host: those of a higher priority first, and of equals, first come,
@@ -212,7 +212,7 @@ struct WaitQueue {
         if index == head { dropFirst() }
     }
 
-    mutating func removeFirst() -> ExchangeID? {
+    mutating func takeFirst() -> ExchangeID? {
         guard let waiter = first else { return nil }
         count -= 1
         dropFirst()

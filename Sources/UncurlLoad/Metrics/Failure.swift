@@ -91,7 +91,14 @@ package struct FailureLog: Sendable {
         at time: UInt64,
         example: @autoclosure () -> String
     ) {
-        add(failure, count, from: time, to: time, example)
+        let key = slot(for: failure)
+        guard var record = records[key] else {
+            records[key] = Record(count: count, first: time, last: time, example: example())
+            return
+        }
+        record.count &+= count
+        (record.first, record.last) = (min(record.first, time), max(record.last, time))
+        records[key] = record
     }
 
     package mutating func merge(_ other: FailureLog) {
