@@ -36,8 +36,8 @@ final class Calls: Sendable {
             if isOnQueue {
                 Self.add("\(observer) \(kind)", "\(observer): \(text)", to: &state.lists[Self.onQueue, default: []])
             }
-            let due = state.waiters.filter { $0.observer == observer && $0.kind == kind }
-            state.waiters.removeAll { $0.observer == observer && $0.kind == kind }
+            let due = state.waiters.filter { $0.observer == observer && Self.is(kind, $0.kind) }
+            state.waiters.removeAll { $0.observer == observer && Self.is(kind, $0.kind) }
             return due.map(\.word)
         }
         for word in due { word.give(true) }
@@ -48,11 +48,14 @@ final class Calls: Sendable {
         list.append((kind, text))
     }
 
+    /// Whether a call is of the kind that is waited for. A monitor's calls are told apart by their facts too.
+    private static func `is`(_ call: String, _ kind: String) -> Bool { call == kind || call.hasPrefix("\(kind) ") }
+
     /// Returns when the observer has got such a call.
     func wait(for observer: String, _ kind: String) async {
         let word = Word<Bool>()
         let isThere = state.withLock { state in
-            let isThere = state.lists[observer]?.contains { $0.kind == kind } == true
+            let isThere = state.lists[observer]?.contains { Self.is($0.kind, kind) } == true
             if !isThere { state.waiters.append((observer, kind, word)) }
             return isThere
         }

@@ -117,15 +117,9 @@ enum Door: String, Sendable, CaseIterable {
     }
 
     /// Waits until the server has got the request, and the observer knows it.
-    private func sent(
-        _ wire: Wire,
-        _ course: Course,
-        _ calls: Calls,
-        _ observer: String,
-        _ kind: String = "sent"
-    ) async throws {
+    private func sent(_ wire: Wire, _ course: Course, _ calls: Calls, _ observer: String) async throws {
         try wire.servers[0].wait(for: 0, "the request") { $0.stepsDone > 0 }
-        if course.kind == .upload { await calls.wait(for: observer, kind) }
+        if course.kind == .upload { await calls.wait(for: observer, "sent") }
     }
 
     // MARK: A manager
@@ -153,7 +147,7 @@ enum Door: String, Sendable, CaseIterable {
         let ended = try start(request, course, manager, wire, calls)
         if course.cancels == "sent" {
             // The monitor has a queue of its own, on which it may hear of the cancellation first.
-            try await sent(wire, course, calls, "monitor", "sent \(Sample.small.count) of -1")
+            try await sent(wire, course, calls, "monitor")
             ended.cancel()
         }
         await ended.wait()
