@@ -160,7 +160,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         set { deprecated.usesPipelining = newValue }
     }
 
-    /// The values of deprecated properties, of whose use the compiler does not warn here.
+    /// The values of deprecated properties. The compiler does not warn where these are used.
     private var deprecated = (usesPipelining: false, usesExtendedIdleMode: false)
 
     /// Whether requests carry the cookies of ``httpCookieStorage``.

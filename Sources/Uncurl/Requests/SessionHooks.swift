@@ -89,7 +89,7 @@ public struct ResumedOffset: Hashable, Sendable {
 /// write, a change may be suspended and continue on another thread.
 final class ChangeTurns: Sendable {
     private let place = DispatchSemaphore(value: 1)
-    /// The thread whose turn it is; 0 for none.
+    /// The thread that has the turn; 0 for none.
     private let thread = Atomic<UInt>(0)
 
     /// - Returns: whether the turn begins here; false where the change happens within another one.

@@ -713,7 +713,7 @@ extension Engine {
         }
     }
 
-    /// Ends a dial whose evaluator could ask no user about the peer. Dials again if exchanges wait.
+    /// Ends a dial: its evaluator could ask no user about the peer. Dials again if exchanges wait.
     func dialUnjudged(_ dial: Dial) {
         abandon(dial)
         feedStarved()

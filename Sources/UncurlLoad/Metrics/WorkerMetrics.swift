@@ -200,7 +200,7 @@ import UncurlTLS
 
     // MARK: By the schedule
 
-    /// Counts requests whose instant came, and which volley noticed `lag` nanoseconds later.
+    /// Counts requests that fell due, and that volley noticed `lag` nanoseconds later.
     func due(_ count: UInt64 = 1, noticedAfter lag: UInt64) {
         guard has(.schedule) else { return }
         unsafe metrics.pointee[.due] &+= count

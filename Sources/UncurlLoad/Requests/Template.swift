@@ -313,7 +313,7 @@ package struct TemplateLines: Hashable, Sendable {
 
 package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-    /// Whether a file is the reason, whose name the description begins with.
+    /// Whether a file is the reason: the description then begins with its name.
     package var isOfFile = false
 
     static func mark(_ mark: String) -> Self {

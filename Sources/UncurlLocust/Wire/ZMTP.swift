@@ -180,7 +180,7 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     static func refused(_ reason: String) -> Self { peer(" refuses: \(oneLine(reason))") }
     /// A version before 3.0, as in ZeroMQ 3.2 and older.
     static func version(_ major: UInt8) -> Self { peer(" speaks ZMTP \(major), which is older than 3.0") }
-    /// CURVE or PLAIN, whose keys Locust does not use.
+    /// CURVE or PLAIN. Locust does not use their keys.
     static func mechanism(_ name: String) -> Self { peer(" asks for the security mechanism \(quoted(name))") }
     static func socketType(_ name: String) -> Self { peer("s socket is a \(quoted(name)), not a ROUTER") }
     static func load(_ error: LoadTestError, _ names: SettingNames = .properties) -> Self { Self(error.text(names)) }

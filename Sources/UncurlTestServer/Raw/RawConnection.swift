@@ -47,7 +47,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private let ciphertext = CiphertextBuffer()
     /// Whether the handshake is done.
     private var isSecure = false
-    /// The remaining records of a ticket whose first record has been sent.
+    /// The remaining records of a ticket; the first one has been sent.
     private var ticketRest: [UInt8] = []
     /// TLS messages that must be sent before the next piece of the script; at most a flight of the handshake.
     private var asides: [UInt8] = []

@@ -48,7 +48,7 @@ struct RunStage {
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 
-    /// Makes one run with threads of its own, whose results are then on the board.
+    /// Makes one run with threads of its own. Its results are then on the board.
     ///
     /// - Parameters:
     ///   - startAt: The time of `--start-at`, in milliseconds since 1970.

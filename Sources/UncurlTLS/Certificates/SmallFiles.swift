@@ -20,7 +20,7 @@ package let fileLimit = 64 << 20
 
 /// Reads a small file as a whole. It blocks.
 package func readFile(_ path: String, limit: Int = fileLimit) throws(FileFault) -> [UInt8] {
-    // C would open the file whose name is the part before it.
+    // C would take the part before the NUL for the name.
     guard !path.utf8.contains(0) else { throw FileFault(code: EINVAL) }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw FileFault(code: errno) }
