@@ -108,7 +108,7 @@ let rooms = [
         needs: """
             UncurlReactor UncurlSemantics UncurlHTTP1 UncurlTLS UncurlWebSocket UncurlText CUncurlZlib CUncurlBrotli CUncurlZstd
             """,
-        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport TestSupport",
+        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport ScriptedPeer TestSupport",
         pages: "README.md"
     ),
     // One load, with its events and questions.
@@ -126,7 +126,7 @@ let rooms = [
             """,
         tests: """
             UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
-            UncurlTestServer TestSupport
+            UncurlTestServer ScriptedPeer TestSupport
             """,
         pages: "README.md"
     ),
@@ -137,7 +137,7 @@ let rooms = [
             UncurlText Logging Metrics Tracing
             """,
         tests: """
-            UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport TestSupport \
+            UncurlTestKit UncurlEngine UncurlTLS UncurlReactor UncurlTestServer CertificateTestSupport ScriptedPeer TestSupport \
             FacadeTestSupport
             """,
         pages: "README.md"
@@ -154,7 +154,7 @@ let rooms = [
     Room(
         name: "UncurlTestServer",
         needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlOpenSSL",
-        tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin TestSupport"
+        tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin ScriptedPeer TestSupport"
     ),
     Room(
         name: "httpbin",
@@ -166,7 +166,7 @@ let rooms = [
         name: "fetch",
         kind: .program,
         needs: "UncurlEngine UncurlSemantics UncurlHTTP1 UncurlReactor UncurlTLS",
-        tests: "UncurlSemantics UncurlTLS UncurlTestServer TestSupport"
+        tests: "UncurlSemantics UncurlTLS ScriptedPeer TestSupport"
     ),
     Room(
         name: "UncurlLoad",
@@ -199,7 +199,7 @@ let rooms = [
             """,
         tests: """
             UncurlLoad UncurlLoadReports UncurlLocust LoadTestSupport UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlText \
-            UncurlReactor UncurlTestServer TestSupport
+            UncurlReactor UncurlTestServer ScriptedPeer TestSupport
             """,
         pages: "README.md REPORTS.md SCENARIOS.md SWARMS.md Dockerfile grafana-dashboard.json"
     ),
@@ -221,14 +221,16 @@ let besides = [
     Room(
         name: "Chaos",
         kind: .program,
-        needs: "Uncurl UncurlTestServer UncurlTLS CMalloc",
+        needs: "Uncurl UncurlTestServer UncurlTLS ScriptedPeer CMalloc",
         folder: "Fuzz/Sources/Chaos"
     ),
     Room(name: "GardenClient", kind: .program, needs: "URLLoading UncurlHTTP1", folder: "Tests/garden/Client"),
     support("TestSupport", needs: "CUncurlLinux"),
     // A table of trusted and refused certificates.
     support("CertificateTestSupport", needs: "UncurlTestServer UncurlTLS CUncurlOpenSSL"),
-    support("FacadeTestSupport", needs: "Uncurl UncurlTestServer TestSupport"),
+    support("FacadeTestSupport", needs: "Uncurl UncurlTestServer ScriptedPeer TestSupport"),
+    // A server that follows a script: exact bytes, pauses and faults.
+    support("ScriptedPeer", needs: "UncurlReactor UncurlTLS UncurlHTTP1 UncurlText"),
     support("LoadTestSupport", needs: "UncurlLoad UncurlReactor TestSupport"),
     // The programs in the documentation's pages.
     tests("ArticleTests", needs: "UncurlExtras UncurlXML UncurlTestKit UncurlLoadReports TestSupport"),
@@ -252,8 +254,8 @@ let besides = [
     tests(
         "TraitTests",
         needs: """
-            UncurlEngine URLLoading Uncurl UncurlTestServer FacadeTestSupport TestSupport HTTPTypes InMemoryLogging \
-            MetricsTestKit InMemoryTracing
+            UncurlEngine URLLoading Uncurl UncurlTestServer FacadeTestSupport ScriptedPeer TestSupport HTTPTypes \
+            InMemoryLogging MetricsTestKit InMemoryTracing
             """
     ),
     tests("CUncurlOpenSSLTests", needs: "CUncurlOpenSSL"),

@@ -1,6 +1,7 @@
 #if HTTPTypes
 import Foundation
 import HTTPTypes
+import ScriptedPeer
 import UncurlTestServer
 import Testing
 

@@ -5,6 +5,7 @@ import InMemoryLogging
 import InMemoryTracing
 import Logging
 import MetricsTestKit
+import ScriptedPeer
 import UncurlTestServer
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import CUncurlLinux
 import Glibc
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlReactor

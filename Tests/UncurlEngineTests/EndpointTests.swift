@@ -1,10 +1,10 @@
 import Glibc
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
 import UncurlSemantics
-import UncurlTestServer
 
 @testable import UncurlEngine
 

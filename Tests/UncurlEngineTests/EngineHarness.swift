@@ -1,11 +1,11 @@
 import Dispatch
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
 import UncurlSemantics
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,3 +1,4 @@
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing

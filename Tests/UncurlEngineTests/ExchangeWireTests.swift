@@ -1,9 +1,9 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
 import UncurlSemantics
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,9 +1,9 @@
 import Glibc
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,6 +1,6 @@
+import ScriptedPeer
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,8 +1,8 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlEngine
 import UncurlHTTP1
-import UncurlTestServer
 
 @Suite("Small chunks", .ownThread, .timeLimit(.minutes(5)))
 struct JoinedChunksTests {

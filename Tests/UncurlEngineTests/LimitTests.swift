@@ -1,7 +1,7 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

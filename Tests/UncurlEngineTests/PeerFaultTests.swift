@@ -1,9 +1,9 @@
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,8 +1,8 @@
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

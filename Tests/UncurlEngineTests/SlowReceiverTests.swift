@@ -1,8 +1,8 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,10 +1,10 @@
 import Glibc
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 @testable import UncurlEngine
 

@@ -1,8 +1,8 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlEngine
 import UncurlReactor
-import UncurlTestServer
 
 /// Time in these tests is a number handed to the loop: none of them waits.
 @Suite("Timeouts", .ownThread)

@@ -1,8 +1,8 @@
 import Glibc
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlReactor
-import UncurlTestServer
 
 @Suite(.ownThread)
 struct RawServerTests {

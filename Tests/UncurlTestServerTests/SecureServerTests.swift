@@ -1,3 +1,4 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlReactor

@@ -1,7 +1,7 @@
 import LoadTestSupport
+import ScriptedPeer
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import UncurlLoad
 @testable import UncurlLoadReports

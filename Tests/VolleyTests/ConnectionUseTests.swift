@@ -1,8 +1,8 @@
 import Foundation
 import LoadTestSupport
+import ScriptedPeer
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import UncurlLoad
 @testable import UncurlLoadReports

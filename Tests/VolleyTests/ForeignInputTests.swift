@@ -1,4 +1,5 @@
 import LoadTestSupport
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlTestServer

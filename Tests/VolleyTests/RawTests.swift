@@ -1,4 +1,5 @@
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlTestServer

@@ -1,5 +1,6 @@
 import Foundation
 import LoadTestSupport
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlTLS

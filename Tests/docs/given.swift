@@ -1,10 +1,10 @@
+import ScriptedPeer
 import Synchronization
 import Uncurl
 import UncurlEngine
 // What the pages' blocks of code speak of without declaring it, and a server that answers every request.
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 struct User: Codable, Sendable { var name = "Ada" }
 struct Answer: Codable, Sendable {}

@@ -1,4 +1,4 @@
-import UncurlTestServer
+import ScriptedPeer
 
 /// What a faulty server does with a connection, by chance.
 enum FaultScripts {

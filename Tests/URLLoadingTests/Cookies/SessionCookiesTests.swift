@@ -1,7 +1,7 @@
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
 import Foundation
+import ScriptedPeer
 import Testing
 import UncurlReactor
-import UncurlTestServer
 
 @testable import URLLoading
 

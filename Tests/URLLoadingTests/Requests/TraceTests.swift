@@ -1,8 +1,8 @@
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlEngine
-import UncurlTestServer
 
 @testable import URLLoading
 

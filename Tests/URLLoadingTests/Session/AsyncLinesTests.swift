@@ -1,7 +1,7 @@
 import Foundation
+import ScriptedPeer
 import Testing
 import URLLoading
-import UncurlTestServer
 
 @Suite("Lines of an answer", .timeLimit(.minutes(5)))
 struct AsyncLinesTests {

@@ -1,5 +1,5 @@
+import ScriptedPeer
 import Testing
-import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,7 +1,7 @@
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlHTTP1
-import UncurlTestServer
 
 @testable import URLLoading
 

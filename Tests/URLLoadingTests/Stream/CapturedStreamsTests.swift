@@ -1,9 +1,9 @@
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlReactor
-import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,5 +1,5 @@
+import ScriptedPeer
 import URLLoading
-import UncurlTestServer
 
 extension URLProtectionSpace {
     /// The space in which a credential storage keeps the client certificate for a server of a test.

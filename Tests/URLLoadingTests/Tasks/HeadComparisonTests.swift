@@ -1,8 +1,8 @@
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import URLLoading
 @testable import UncurlClient

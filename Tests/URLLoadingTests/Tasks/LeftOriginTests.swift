@@ -1,4 +1,5 @@
 import Foundation
+import ScriptedPeer
 import Testing
 import UncurlClient
 import UncurlTestServer

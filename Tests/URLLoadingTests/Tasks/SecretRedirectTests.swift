@@ -1,6 +1,6 @@
 import Foundation
+import ScriptedPeer
 import Testing
-import UncurlTestServer
 
 @testable import URLLoading
 

@@ -1,3 +1,4 @@
+import ScriptedPeer
 import Testing
 import UncurlTLS
 import UncurlTestServer

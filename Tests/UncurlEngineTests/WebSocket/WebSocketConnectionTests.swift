@@ -1,10 +1,10 @@
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import UncurlHTTP1
 import UncurlReactor
 import UncurlTLS
-import UncurlTestServer
 
 @testable import UncurlEngine
 @testable import UncurlWebSocket

@@ -1,4 +1,5 @@
 import FacadeTestSupport
+import ScriptedPeer
 import TestSupport
 import Testing
 import UncurlTestServer

@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
 import Glibc
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl
-import UncurlTestServer
 
 /// After `kill -9` the closures of a request's interceptors and serializers are gone. What does the next process get?
 @Suite("Interceptors of a background manager", .ownThread, .timeLimit(.minutes(5)))

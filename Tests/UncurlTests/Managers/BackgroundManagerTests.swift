@@ -1,6 +1,7 @@
 import FacadeTestSupport
 import Foundation
 import Glibc
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import Testing
 import Uncurl
-import UncurlTestServer
 
 @Suite("A manager's decoder", .timeLimit(.minutes(5)))
 struct ManagerDecoderTests {

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl
-import UncurlTestServer
 
 @Suite("Requests that are complete", .timeLimit(.minutes(5)))
 struct WholeRequestTests {

@@ -1,6 +1,6 @@
 import Foundation
+import ScriptedPeer
 import Uncurl
-import UncurlTestServer
 
 /// A server that takes one form a connection and keeps it, byte by byte.
 struct FormServer {

@@ -1,5 +1,6 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl

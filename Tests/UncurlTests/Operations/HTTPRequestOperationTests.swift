@@ -1,5 +1,6 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing

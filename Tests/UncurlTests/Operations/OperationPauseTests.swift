@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
-import UncurlTestServer
 
 @testable import Uncurl
 

@@ -1,11 +1,11 @@
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Uncurl
 import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
-import UncurlTestServer
 
 /// One request or sequence of requests whose octets are recorded.
 struct RecordedCase: Sendable {

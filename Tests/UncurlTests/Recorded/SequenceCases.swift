@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Uncurl
 import UncurlEngine
 import UncurlSemantics
-import UncurlTestServer
 
 /// What is sent after an answer: redirects, credentials, conditions, rests, retries.
 enum SequenceCases {

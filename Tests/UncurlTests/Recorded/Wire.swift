@@ -1,8 +1,8 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import Uncurl
 import UncurlHTTP1
-import UncurlTestServer
 
 /// The scripted servers of one recorded case, and what they have got, as text.
 final class Wire: Sendable {

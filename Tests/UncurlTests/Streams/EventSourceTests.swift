@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import Synchronization
 import TestSupport
 import Testing
 import Uncurl
-import UncurlTestServer
 
 @Suite("Event sources", .timeLimit(.minutes(5)))
 struct EventSourceTests {

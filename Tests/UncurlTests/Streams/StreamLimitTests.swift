@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl
-import UncurlTestServer
 
 /// What a stream may hold: as much as language models send, and what the caller allows.
 @Suite("Limits of streams", .timeLimit(.minutes(5)))

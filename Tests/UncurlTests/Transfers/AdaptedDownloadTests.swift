@@ -1,10 +1,10 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl
 import UncurlTestKit
-import UncurlTestServer
 
 /// Interceptors are obeyed where a download goes on.
 @Suite("Resumed downloads with interceptors", .timeLimit(.minutes(5)))

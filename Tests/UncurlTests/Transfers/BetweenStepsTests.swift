@@ -1,6 +1,7 @@
 import Dispatch
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl

@@ -1,9 +1,9 @@
 import FacadeTestSupport
 import Foundation
+import ScriptedPeer
 import TestSupport
 import Testing
 import Uncurl
-import UncurlTestServer
 
 /// Credentials stay with the origin that they are for, also where a download is resumed at another one.
 @Suite("Resumed downloads at another origin", .timeLimit(.minutes(5)))

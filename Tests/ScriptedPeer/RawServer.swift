@@ -1,5 +1,5 @@
-public import UncurlReactor
-public import UncurlTLS
+import UncurlReactor
+import UncurlTLS
 
 /// A server that plays scripts: exact bytes, with a pause, FIN or RST at any offset, whatever the peer sends. It tests
 /// how a client handles faults.

@@ -1,5 +1,5 @@
-internal import UncurlReactor
-internal import UncurlTLS
+import UncurlReactor
+import UncurlTLS
 import UncurlText
 
 /// One connection of a ``RawServer``. It runs its script on the loop and records what comes.

@@ -1,6 +1,6 @@
-internal import Synchronization
-internal import UncurlHTTP1
-public import UncurlTLS
+import Synchronization
+import UncurlHTTP1
+import UncurlTLS
 
 /// The actions of a ``RawServer`` on one connection, step by step.
 ///
