@@ -222,7 +222,6 @@ struct FolderTests {
             "": ["Server"],
             "Text": [],
             "Certificates": ["Text"],
-            "Raw": [],
             "Routes": ["Text"],
             "Server": ["Routes", "Text"],
         ],

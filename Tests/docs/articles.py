@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "UncurlClient", "URLLoading", "Uncurl",
-           "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer"]
+           "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer", "ScriptedPeer"]
 # A load run takes seconds and links packages: these are compiled, and the load tester's own tests run.
 COMPILED = ["Sources/UncurlLoad/", "Sources/UncurlLoadReports/", "Sources/UncurlLocust/", "Sources/volley/"]
 SERVER = re.compile(r'"https?://(?:api\.example\.com|localhost:[0-9]+)(/[^"]*)"')
@@ -92,7 +92,7 @@ def objects(built):
     """By the names of the sources that there are: the folder may hold objects of others, from before."""
     found = ["CUncurlLinux.build/CUncurlLinux.c.o", "CUncurlPublicSuffixes.build/public_suffixes.c.o"]
     for module in MODULES:
-        for _, _, names in os.walk("%s/Sources/%s" % (ROOT, module)):
+        for _, _, names in os.walk("%s/%s/%s" % (ROOT, "Tests" if module == "ScriptedPeer" else "Sources", module)):
             found += ["%s.build/%s.o" % (module, name) for name in names if name.endswith(".swift")]
     return [built + "/" + name for name in found]
 

@@ -174,7 +174,7 @@ extension Routes {
     }
 }
 
-/// Routes with faults on request. ``RawServer`` has more faults, at exact positions.
+/// Routes with faults on request.
 extension Routes {
     /// `/headers-large/n`: n octets of fields, in lines of at most 1 KiB.
     static func largeHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
