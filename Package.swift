@@ -233,7 +233,7 @@ let besides = [
     support("ScriptedPeer", needs: "UncurlReactor UncurlTLS UncurlHTTP1 UncurlText"),
     support("LoadTestSupport", needs: "UncurlLoad UncurlReactor TestSupport"),
     // The programs in the documentation's pages.
-    tests("ArticleTests", needs: "UncurlExtras UncurlXML UncurlTestKit UncurlLoadReports TestSupport"),
+    tests("ArticleTests", needs: "UncurlExtras UncurlXML UncurlTestKit UncurlLoadReports ScriptedPeer TestSupport"),
     // The words of all products' errors.
     tests(
         "ErrorTests",

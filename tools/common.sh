@@ -72,6 +72,9 @@ need_python_peers() {
 }
 # Looks at volley's page; 80 MB, and tests do without where it cannot be had.
 need_browser() { need chromium || echo "dev: no chromium: the tests of volley's page in a browser are skipped" >&2; }
+# Every trait of the package, and what its codings need.
+all_traits=Commands,SwiftLog,SwiftMetrics,SwiftDistributedTracing,HTTPTypes,Brotli,Zstd
+need_codings() { need libbrotli-dev libzstd-dev brotli zstd; }
 # Tests/watch.py, and what shows where a run hangs.
 need_watch() { need python3 elfutils; }
 
@@ -122,7 +125,8 @@ build_libraries() {
     local product bin map
     for product in UncurlExtras UncurlXML UncurlTestKit UncurlLoadReports; do build --target "$product"; done
     bin=$(swift build --show-bin-path)
-    flags=(-I "$bin/Modules" -I Sources/CUncurlOpenSSL -I Sources/CUncurlZlib)
+    flags=(-I "$bin/Modules")
+    for map in Sources/*/module.modulemap; do flags+=(-I "$(dirname "$map")"); done
     # Of the C that modules import: ours, and that of packages.
     for map in "$bin"/*.build/module.modulemap .build/checkouts/*/Sources/*/include/module.modulemap; do
         [ ! -f "$map" ] || flags+=(-Xcc "-fmodule-map-file=$map")

@@ -6,6 +6,7 @@ usage: articles.py BUILT [PAGE ...]     BUILT is the folder of a debug build of 
 The blocks of a page are one function: a block sees what those before it have declared, and one that imports begins
 anew. Their URLs of api.example.com and of localhost become those of a server of this machine.
 """
+import glob
 import os
 import re
 import shutil
@@ -16,6 +17,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "UncurlClient", "URLLoading", "Uncurl",
            "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer", "ScriptedPeer"]
+# Modules of packages that come by traits, in a build that has them.
+OF_TRAITS = ["HTTPTypes", "Logging", "CoreMetrics", "Metrics", "ServiceContextModule", "Instrumentation", "Tracing"]
 # A load run takes seconds and links packages: these are compiled, and the load tester's own tests run.
 COMPILED = ["Sources/UncurlLoad/", "Sources/UncurlLoadReports/", "Sources/UncurlLocust/", "Sources/volley/"]
 SERVER = re.compile(r'"https?://(?:api\.example\.com|localhost:[0-9]+)(/[^"]*)"')
@@ -79,7 +82,9 @@ def pages():
 
 def places(built):
     """Where the compiler finds the modules, and the C that they import."""
-    words = ["-I", built + "/Modules", "-I", ROOT + "/Sources/CUncurlOpenSSL", "-I", ROOT + "/Sources/CUncurlZlib"]
+    words = ["-I", built + "/Modules"]
+    for map in glob.glob(ROOT + "/Sources/*/module.modulemap"):
+        words += ["-I", os.path.dirname(map)]
     maps = ["%s/%s.build/module.modulemap" % (built, name) for name in ("CUncurlLinux", "CUncurlPublicSuffixes")]
     maps.append(ROOT + "/.build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap")
     for place in maps:
@@ -94,6 +99,8 @@ def objects(built):
     for module in MODULES:
         for _, _, names in os.walk("%s/%s/%s" % (ROOT, "Tests" if module == "ScriptedPeer" else "Sources", module)):
             found += ["%s.build/%s.o" % (module, name) for name in names if name.endswith(".swift")]
+    for module in OF_TRAITS:
+        found += sorted(glob.glob("%s.build/*.swift.o" % module, root_dir=built))
     return [built + "/" + name for name in found]
 
 
