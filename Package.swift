@@ -339,7 +339,7 @@ let package = Package(
 if Context.environment["UNCURL_GATE"] != nil {
     for target in package.targets {
         target.swiftSettings?.append(.treatAllWarnings(as: .error))
-        guard ["UncurlText", "UncurlHTTP1", "UncurlSemantics"].contains(target.name) else { continue }
+        guard ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlLoad"].contains(target.name) else { continue }
         target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))
     }
 }
