@@ -95,7 +95,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         self.cache = cache
         self.plain = plain
         self.hasLeftOrigin = hasLeftOrigin
-        limit = TimeLimit.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
+        limit = Duration.limit(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = plain
         request.values.replaceFields(settings.client.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
@@ -170,7 +170,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         timer = nil
         if isHeld { lastHeard = loop.now }
         guard lastHeard.advanced(by: limit) <= loop.now else { return watch() }
-        delegate.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
+        delegate.end(URLError(EngineError.timedOut(.idle), request.url))
     }
 
     /// Stops the load: later reports are ignored, and the class is told to stop.
@@ -279,7 +279,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell { $0.finished() } }
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-            let failure = ErrorTranslation.classError(error, `protocol`.request.url)
+            let failure = URLError.ofClass(error, `protocol`.request.url)
             tell { $0.delegate.end(failure) }
         }
 

@@ -34,20 +34,20 @@ enum UploadContent {
 
     private static func file(_ url: URL) throws(URLError) -> FileBody {
         guard url.isFileURL else {
-            throw ErrorTranslation.urlError(.cannotOpenFile, url, "only local files can be uploaded")
+            throw URLError(.cannotOpenFile, url, "only local files can be uploaded")
         }
         do throws(FileBody.Problem) {
             return try FileBody(path: url.path)
         } catch {
             switch error {
-            case .unreadable(.noSuchFile): throw ErrorTranslation.urlError(.fileDoesNotExist, url, error)
-            case .unreadable(.accessDenied): throw ErrorTranslation.urlError(.noPermissionsToReadFile, url, error)
+            case .unreadable(.noSuchFile): throw URLError(.fileDoesNotExist, url, error)
+            case .unreadable(.accessDenied): throw URLError(.noPermissionsToReadFile, url, error)
             case .notRegular:
                 var isFolder: ObjCBool = false
                 let exists = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
                 let code: URLError.Code = exists && isFolder.boolValue ? .fileIsDirectory : .cannotOpenFile
-                throw ErrorTranslation.urlError(code, url, error)
-            case .unreadable, .outOfRange: throw ErrorTranslation.urlError(.cannotOpenFile, url, error)
+                throw URLError(code, url, error)
+            case .unreadable, .outOfRange: throw URLError(.cannotOpenFile, url, error)
             }
         }
     }
@@ -69,7 +69,7 @@ enum UploadContent {
         case .data(let data): return .data(data.dropFirst(Int(clamping: offset)))
         case .body(.file(let file)):
             guard let rest = file.dropping(UInt64(clamping: offset)) else {
-                throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
+                throw URLError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
             }
             return .body(.file(rest))
         case .none, .stream, .body: return self
@@ -117,9 +117,9 @@ extension URLRequest {
         do {
             return try wholeContent()
         } catch let error as EngineError {
-            throw ErrorTranslation.error(error, url)
+            throw URLError(error, url)
         } catch {
-            throw ErrorTranslation.error(.bodySourceFailed(BodySourceError(error)), url)
+            throw URLError(.bodySourceFailed(BodySourceError(error)), url)
         }
     }
 

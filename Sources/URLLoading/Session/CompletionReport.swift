@@ -19,7 +19,7 @@ struct CompletionReport: Sendable {
     /// Whether something was reported on the delegate queue before; then the end is reported there too, after it.
     var isOrdered = false
 
-    var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
+    var urlError: URLError? { failure.map { URLError($0, task.currentRequest?.url) } }
 
     /// The response for a completion handler. After a failure it is the one that the task has shown, if it has: the
     /// last head may be that of a redirect.
@@ -94,7 +94,7 @@ struct CompletionReport: Sendable {
     }
 
     static func cancellation(of task: URLSessionTask) -> URLError {
-        ErrorTranslation.urlError(.cancelled, task.currentRequest?.url, "the task was cancelled")
+        URLError(.cancelled, task.currentRequest?.url, "the task was cancelled")
     }
 
     private func tellWaiter(_ spec: TaskSpec, _ batch: BatchedResumption? = nil) {

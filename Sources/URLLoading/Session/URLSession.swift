@@ -342,7 +342,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ///   - port: 1 to 65535.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         add { identifier in
-            let task = URLSessionStreamTask(self, identifier, TaskSpec(to: StreamPlace(host: hostname, port: port)))
+            let task = URLSessionStreamTask(self, identifier, TaskSpec(to: (hostname, port)))
             task.channel.adopt(queue: delegateQueue)
             return task
         }

@@ -183,7 +183,7 @@ struct Delivery: ~Copyable {
         let reason =
             "the answer is longer than the \(limit) bytes that are kept in memory of one; maximumDataLength of "
             + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit"
-        return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
+        return URLError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
     }
 
     /// Whether the delegate decides what is done with the answer, before its content comes. A background session does

@@ -230,7 +230,7 @@ extension Attempt {
         let head = AnswerHead(status: response.status, fields: judgedFields(of: response), length: response.length)
         let asked = asked(transaction, caching)
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
-            machine.receive(head, to: asked, at: UnixTime.now, url: URIReference(transaction.url), memory: &memory)
+            machine.receive(head, to: asked, at: unixTime(), url: URIReference(transaction.url), memory: &memory)
         }
         keepApart(client)
         let verdict =
@@ -420,7 +420,7 @@ extension Attempt {
             fields: fields(for: found, owner, client),
             mode: request.cacheMode,
             stored: found?.exchange,
-            now: UnixTime.now
+            now: unixTime()
         )
     }
 
@@ -468,7 +468,7 @@ extension Attempt {
             fields: fields,
             place: place,
             url: request.url,
-            sent: UnixTime.now,
+            sent: unixTime(),
             authorized: authorization
         )
         return made
@@ -706,7 +706,7 @@ extension Attempt {
             head: response.fields,
             status: response.status,
             requested: transaction.sent,
-            received: UnixTime.now,
+            received: unixTime(),
             vary: client.settings.vary
         )
     }

@@ -7,7 +7,7 @@ package protocol AnswerStore: AnyObject, Sendable {
     var contentLimit: Int { get }
 
     /// Looks an answer up. Never blocks.
-    func find(_ key: CacheKey) -> AnswerFinding
+    func find(_ key: CacheKey) -> AnswerFinding<StoredAnswer>
 
     /// Reads an answer, which may block.
     func read(_ key: CacheKey) -> StoredAnswer?
@@ -30,11 +30,12 @@ package protocol AnswerStore: AnyObject, Sendable {
 }
 
 /// What a store has for a key.
-package enum AnswerFinding {
+package enum AnswerFinding<Answer> {
     case nothing
-    case answer(StoredAnswer)
-    /// Perhaps something: ``AnswerStore/read(_:)`` finds out.
-    case unread
+    /// In memory, or on its way to the disk.
+    case answer(Answer)
+    /// Perhaps something: a look that blocks, such as ``AnswerStore/read(_:)``, finds out.
+    case unread(CacheKey)
 }
 
 /// A stored answer as the rules know it. Its content is its store's.
@@ -69,7 +70,7 @@ package struct StoredAnswer: Sendable {
     }
 
     /// The age in seconds, by RFC 9111 §4.2.3.
-    var age: Int64 { CacheFreshness(exchange, CacheControl(exchange.fields), now: UnixTime.now).age }
+    var age: Int64 { CacheFreshness(exchange, CacheControl(exchange.fields), now: unixTime()).age }
 }
 
 /// The comparison of an answer to a HEAD with what is stored for GET (RFC 9111 §4.3.5). Times are seconds since 1970.
