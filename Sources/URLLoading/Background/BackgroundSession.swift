@@ -84,7 +84,7 @@ final class BackgroundSession: Sendable {
         )
         // If this process ends before the waiting function resumes the task, a later process has no code that would
         // resume it. So the record counts as running.
-        if case .report(let terms) = spec.reception, terms.isAwaited {
+        if case .report(_, _, isAwaited: true) = spec.reception {
             (record.state, record.begun) = (.running, Date())
         }
         record.source = source

@@ -515,11 +515,11 @@ extension TaskLoader: LoadOwner {
         let length = Int64(bytes.count)
         let counts = task.count { $0.received += length }
         if case .stream(let stream) = delivery.sink { return stream.receive(bytes) }
-        switch delivery.receive(bytes, counts) {
-        case .taken: break
-        case .channelIsFull: load.fallBehind()
-        case .userIsBehind: waitForUser()
-        case .failed(let error): end(error)
+        do throws(URLError) {
+            guard try !delivery.receive(bytes, counts) else { return }
+            if case .bytes = delivery.sink { load.fallBehind() } else { waitForUser() }
+        } catch {
+            end(error)
         }
     }
 
