@@ -113,7 +113,7 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
         isReading = true
         let offset = offset
         do throws(BlockingPool.Refusal) {
-            try SharedLoops.blocking.run(on: loop) { () -> Result<[UInt8], Errno> in
+            try BlockingPool.shared.run(on: loop) { () -> Result<[UInt8], Errno> in
                 Result { () throws(Errno) in try file.read(at: offset, atMost: LocalLoad.pieceSize) }
             } then: {
                 self.read($0)

@@ -5,17 +5,6 @@ internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
 
-/// Gets what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
-protocol ProtocolLoadDelegate: LoadDelegate {
-    /// Reports that no class takes the request.
-    func loadItself(_ load: ProtocolLoad)
-    /// Reports the head of the answer, and whether the class allows storing it.
-    func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy)
-    func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad)
-    func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad)
-    func classFinished(_ load: ProtocolLoad)
-}
-
 /// A load by one of the program's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
 /// the loop, and waits there while the task is held.
 final class ProtocolLoad: AnswerSource, @unchecked Sendable {
@@ -26,7 +15,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     private typealias Report = @Sendable (ProtocolLoad) -> Void
 
     /// The delegate. It may be gone once the load is stopped; what a class reports after that is ignored.
-    private unowned let delegate: any ProtocolLoadDelegate
+    private unowned let delegate: any LoadDelegate
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
@@ -60,7 +49,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     ///   - source: the source of the task's content.
     ///   - hasLeftOrigin: whether a redirect has led to another origin, which gets no secrets of the session.
     static func make(
-        for delegate: any ProtocolLoadDelegate,
+        for delegate: any LoadDelegate,
         _ request: URLRequest,
         _ content: UploadContent,
         _ source: ContentSource,
@@ -78,7 +67,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     }
 
     private init(
-        for delegate: any ProtocolLoadDelegate,
+        for delegate: any LoadDelegate,
         _ classes: [URLProtocol.Type],
         _ plain: URLRequest,
         _ content: UploadContent,
@@ -104,7 +93,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         switch content {
         case .none: break
         case .data(let data): request.httpBody = data
-        case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
+        case .stream(let stream, _): if let unread = stream.unread { request.httpBodyStream = unread }
         case .body(let content):
             if case .file(let file) = source {
                 request.httpBodyStream = InputStream(url: file)
@@ -147,7 +136,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     }
 
     /// Runs `call` where the class runs, after earlier calls.
-    func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+    private func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 
     func hold(reading isHeld: Bool, sending: Bool) {
         self.isHeld = isHeld
@@ -284,7 +273,11 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         }
 
         func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-            tell { $0.delegate.classChallenged(challenge, $0) }
+            tell { load in
+                load.delegate.classChallenged(challenge, load) { answer in
+                    load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
+                }
+            }
         }
 
         func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}

@@ -32,7 +32,9 @@ struct RequestValues {
     private var places: [String: Int]?
     /// The names of fields that were refused and have got no other value since, in the order in which they were set.
     private var refused: [String] = []
-    private var folded = FoldedValues()
+    /// Values that were set folded into several lines, as `a CR LF SP b`, by the field's name in lower case. They are
+    /// kept as they were set, and each fold is sent as one space (RFC 9112 §5.2: no sender may generate a fold).
+    private var folded: [String: String] = [:]
     var body = Body.none
     /// The request's own terms of transfer, if it has any: none or one. In place, they would make each copy of a request
     /// larger.
@@ -120,7 +122,7 @@ struct RequestValues {
         guard let fields else { return nil }
         let sent =
             places.map { places in places[name.capitalizedFieldName].map { fields.value(at: $0) } } ?? fields[name]
-        return sent.map { folded.asSet(name, sent: $0) }
+        return sent.map { asSet(name, sent: $0) }
     }
 
     /// Replaces all fields by those of another request, which can be sent.
@@ -142,9 +144,9 @@ struct RequestValues {
                 self.places = places
             }
             do {
-                let sent = FoldedValues.unfolded(value)
+                let sent = value.unfolded
                 try RequestValues.set(name.capitalizedFieldName, sent, in: &changed, &places)
-                folded.keep(value, of: name)
+                Self.keep(value, of: name, in: &folded)
                 forgetRefusal(of: name)
             } catch {
                 noteRefusal(of: name)
@@ -209,8 +211,8 @@ struct RequestValues {
         for name in order {
             let value = (values[name.capitalizedFieldName] ?? []).joined(separator: ",")
             do {
-                try changed.append(name, FoldedValues.unfolded(value))
-                folded.keep(value, of: name)
+                try changed.append(name, value.unfolded)
+                Self.keep(value, of: name, in: &folded)
                 forgetRefusal(of: name)
             } catch {
                 noteRefusal(of: name)
@@ -227,12 +229,12 @@ struct RequestValues {
             guard let fields else { return nil }
             var result: [String: String] = [:]
             result.reserveCapacity(fields.count)
-            fields.forEach { name, value in result[name] = folded.asSet(name, sent: value) }
+            fields.forEach { name, value in result[name] = asSet(name, sent: value) }
             return result
         }
         set {
             var refused: [String] = []
-            var folded = FoldedValues()
+            var folded: [String: String] = [:]
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
                 var names = Set<String>()
@@ -243,8 +245,8 @@ struct RequestValues {
                         continue
                     }
                     do {
-                        try fields.append(name, FoldedValues.unfolded(value))
-                        folded.keep(value, of: name)
+                        try fields.append(name, value.unfolded)
+                        Self.keep(value, of: name, in: &folded)
                     } catch {
                         refused.append(name)
                     }
@@ -252,8 +254,8 @@ struct RequestValues {
                 // These are few, and each is searched for among all fields.
                 for (name, value) in repeated {
                     do {
-                        try fields.replace(name, FoldedValues.unfolded(value))
-                        folded.keep(value, of: name)
+                        try fields.replace(name, value.unfolded)
+                        Self.keep(value, of: name, in: &folded)
                     } catch {
                         refused.append(name)
                     }
@@ -285,40 +287,37 @@ extension RequestValues: Hashable {
     }
 }
 
-/// Field values that a program has set folded into several lines, as `a CR LF SP b`. A request keeps them as they were
-/// set, and sends each fold as one space (RFC 9112 §5.2: no sender may generate a fold).
-struct FoldedValues {
-    /// The values as they were set, by the field's name in lower case.
-    private var values: [String: String] = [:]
-
+extension RequestValues {
     /// Returns the value as it was set, for a field that is sent with `sent`; `sent` itself if another value was set.
-    func asSet(_ name: String, sent: String) -> String {
-        guard !values.isEmpty, let value = values[name.lowercased()], FoldedValues.unfolded(value) == sent else {
-            return sent
-        }
+    private func asSet(_ name: String, sent: String) -> String {
+        guard !folded.isEmpty, let value = folded[name.lowercased()], value.unfolded == sent else { return sent }
         return value
     }
 
     /// Keeps the value if it is folded.
-    mutating func keep(_ value: String, of name: String) {
-        if value.utf8.contains(FoldedValues.carriageReturn) {
-            values[name.lowercased()] = value
-        } else if !values.isEmpty {
-            values[name.lowercased()] = nil
+    private static func keep(_ value: String, of name: String, in folded: inout [String: String]) {
+        if value.utf8.contains(carriageReturn) {
+            folded[name.lowercased()] = value
+        } else if !folded.isEmpty {
+            folded[name.lowercased()] = nil
         }
     }
+}
 
-    private static let carriageReturn = UInt8(ascii: "\r")
+private let carriageReturn = UInt8(ascii: "\r")
 
-    /// Replaces each CR LF with a blank after it, and all blanks around it, by one space; at the value's ends by
-    /// nothing. Other line ends stay, and are refused where fields are checked.
-    static func unfolded(_ value: String) -> String {
-        guard value.utf8.contains(carriageReturn) else { return value }
-        let octets = Array(value.utf8)
+extension String {
+    /// The value with each CR LF before a blank, and all blanks around it, replaced by one space; at the value's ends
+    /// by nothing. Other line ends stay, and are refused where fields are checked.
+    fileprivate var unfolded: String {
+        guard utf8.contains(carriageReturn) else { return self }
+        let octets = Array(utf8)
         var result: [UInt8] = []
         var position = 0
         while position < octets.count {
-            guard isFold(octets, position) else {
+            guard octets[position] == carriageReturn, position + 2 < octets.count,
+                octets[position + 1] == UInt8(ascii: "\n"), octets[position + 2].isBlankOctet
+            else {
                 result.append(octets[position])
                 position += 1
                 continue
@@ -330,12 +329,6 @@ struct FoldedValues {
         }
         return String(decoding: result, as: UTF8.self)
     }
-
-    private static func isFold(_ octets: [UInt8], _ position: Int) -> Bool {
-        octets[position] == carriageReturn && position + 2 < octets.count
-            && octets[position + 1] == UInt8(ascii: "\n") && octets[position + 2].isBlankOctet
-    }
-
 }
 
 /// A request in a keyed archive, under FoundationNetworking's keys: an archive of its `NSURLRequest` can be read once

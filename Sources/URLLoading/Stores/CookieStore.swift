@@ -123,6 +123,14 @@ final class CookieStore: Sendable {
         if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
     }
 
+    /// The store for a session's loads, with the session's policy.
+    func serving(_ policy: HTTPCookie.AcceptPolicy) -> ClientSettings.Cookies {
+        (
+            { self.header(for: $0, document: $1) },
+            { self.store(setCookieLines: $0, from: $1, document: $2, policy: policy) }
+        )
+    }
+
     /// Returns the cookies in a response's Set-Cookie fields, whether or not its server may set them.
     static func cookies(in lines: [ArraySlice<UInt8>], from scope: CookieScope) -> [Cookie] {
         let now = CookieStore.now

@@ -28,7 +28,7 @@ final class LoopHome: SessionHome {
         self.observers = observers ?? configuration.observers
         self.background = background
         engine = Result { () throws(Errno) in
-            let loop = try SharedLoops.next()
+            let loop = try EventLoop.nextShared()
             return LoopBound(SessionEngine(on: loop, settings, security, background), on: loop)
         }
         storage = configuration.urlCredentialStorage

@@ -421,7 +421,7 @@ extension TaskLoader: LoadOwner {
             }
             // The stream is unread if a proxy has asked for credentials first, or if the server has refused before the
             // content was sent.
-            if case .stream(let stream) = content, stream.isUnread(for: request) { return sendContent() }
+            if case .stream(let stream, _) = content, stream.isUnread(for: request) { return sendContent() }
             content = try UploadContent(spec.content, request)
             switch (spec.content, content) {
             case (.stream, .none): return askForStream(from: nil)
@@ -460,7 +460,7 @@ extension TaskLoader: LoadOwner {
             }
             // A `URLProtocol` class finds the stream in the request.
             request.httpBodyStream = stream
-            content = .stream(StreamContent(stream, request))
+            content = .stream(stream, for: request)
             hasReadContent = true
             sendContent()
         }
@@ -657,14 +657,10 @@ extension TaskLoader {
         }
     }
 
-    final func read(_ comparison: HeadComparison, _ next: @escaping () -> Void) {
+    final func read(_ comparison: @escaping @Sendable () -> Void, _ next: @escaping () -> Void) {
         load.wait(next) { answer in
             // Without a thread to read on, what is stored stays as it is.
-            try? SharedLoops.blocking.run(on: engine.loop) {
-                comparison.compareAfterReading()
-            } then: {
-                answer.give(())
-            }
+            try? BlockingPool.shared.run(on: engine.loop, comparison) { answer.give(()) }
         }
     }
 }
@@ -873,7 +869,7 @@ extension TaskLoader {
 }
 
 /// Receives what the connection of a stream task reports.
-extension TaskLoader {
+extension TaskLoader: LoadDelegate {
     final var callbacks: CallbackQueue { delivery.callbacks }
 
     final func fallBehind() { load.fallBehind() }
@@ -882,7 +878,7 @@ extension TaskLoader {
 }
 
 /// The sources of an answer other than the network.
-extension TaskLoader: ProtocolLoadDelegate {
+extension TaskLoader {
     /// Lets a class of the program's load the request, if there is one to ask.
     final func takeOver() -> Bool {
         let source = ProtocolLoad.make(
@@ -945,7 +941,7 @@ extension TaskLoader: ProtocolLoadDelegate {
         accept(response)
     }
 
-    final func loadItself(_ source: ProtocolLoad) {
+    final func loadItself(_ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         source.stop()
         load.start()
@@ -953,7 +949,7 @@ extension TaskLoader: ProtocolLoadDelegate {
         load.whenRunning { [load] in load.loadItself() }
     }
 
-    final func classFinished(_ source: ProtocolLoad) {
+    final func classFinished(_ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         guard response != nil else {
             return end(.badServerResponse, request.url, "the protocol class finished without a response")
@@ -962,12 +958,12 @@ extension TaskLoader: ProtocolLoadDelegate {
         source.stop()
     }
 
-    final func classRedirected(to next: URLRequest, _ response: URLResponse, _ source: ProtocolLoad) {
+    final func classRedirected(to next: URLRequest, _ response: URLResponse, _ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         // The answer, unless the redirect is followed.
         self.response = response
         // The class has used the stream up if it has opened it.
-        if case .stream(let stream) = content, stream.isOpen {
+        if case .stream(let stream, _) = content, stream.isOpen {
             content = .none
             load.dropContent()
         }
@@ -980,13 +976,17 @@ extension TaskLoader: ProtocolLoadDelegate {
         }
     }
 
-    final func classChallenged(_ challenge: URLAuthenticationChallenge, _ source: ProtocolLoad) {
+    final func classChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        _ source: any AnswerSource,
+        _ pass: @escaping (ChallengeSender.Reply) -> Void
+    ) {
         guard load.isCurrent(source), challenge.sender != nil else { return }
         ask(.challenge, otherwise: (.performDefaultHandling, nil)) {
             .challenge(challenge, $0)
         } _: { [self] answer, held in
             load.goOn(held)
-            source.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
+            pass(answer)
             if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }
         }
     }

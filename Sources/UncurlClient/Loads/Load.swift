@@ -291,9 +291,7 @@ package final class Load: HeldLoad {
 
     /// Takes the response from the network as the answer, once that to a HEAD was compared with what is stored.
     private func place(_ response: LocatedHead, _ placement: Step.Placement, _ storage: Step.Storage) {
-        if case .compare = storage, let comparison = attempt.comparison(with: response, client),
-            !comparison.compareInMemory()
-        {
+        if case .compare = storage, let comparison = attempt.compare(response, client) {
             return owner.read(comparison) { [self] in place(response, placement, .none) }
         }
         owner.store(attempt.storage(of: response, storage, client), received: unixTime())

@@ -78,8 +78,8 @@ package protocol LoadOwner: AnyObject {
     var cookieKeeper: ((LocatedHead, CookieScope, Request) -> Void)? { get }
     /// Looks for a stored answer, and then runs `next`.
     func find(_ next: @escaping (StoredAnswer?) -> Void)
-    /// Reads what the comparison needs, and then runs `next`.
-    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void)
+    /// Runs a comparison, which reads from disk, and then `next`.
+    func read(_ comparison: @escaping @Sendable () -> Void, _ next: @escaping () -> Void)
 
     // MARK: Questions
 
