@@ -28,12 +28,13 @@ extension BlockingPool {
 extension EventLoop {
     private static let shared = Mutex<(groups: [EventLoopGroup], next: Int)>(([], 0))
     /// The most loops. More are of no use: one carries some hundred thousand requests a second.
-    private static let sharedCount = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount))
+    private static let sharedLimit = 4
+    private static let processors = ProcessInfo.processInfo.activeProcessorCount
 
     /// Returns the loop for the next session. Throws the kernel's error if there is none: no descriptors, no memory.
     static func nextShared() throws(Errno) -> EventLoop {
         try shared.withLock { shared throws(Errno) in
-            if shared.groups.count < sharedCount {
+            if shared.groups.count < min(sharedLimit, max(1, processors)) {
                 do throws(Errno) {
                     let group = try EventLoopGroup(name: "urlloading-\(shared.groups.count)")
                     shared.groups.append(group)
