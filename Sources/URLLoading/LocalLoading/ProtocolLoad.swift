@@ -136,7 +136,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     }
 
     /// Runs `call` where the class runs, after earlier calls.
-    private func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
+    func onClassQueue(_ call: @escaping @Sendable () -> Void) { queue.async(execute: call) }
 
     func hold(reading isHeld: Bool, sending: Bool) {
         self.isHeld = isHeld

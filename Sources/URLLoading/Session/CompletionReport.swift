@@ -50,7 +50,7 @@ struct CompletionReport: Sendable {
             }
         case .handler where isOrdered, .waiter where isOrdered: later { $0.tell(receiver) }
         case .handler, .waiter: decide { $0.tell(receiver, batch) }
-        case .none:
+        case .ofReception:
             if case .delegate = spec.reception { return later { $0.tellDelegate() } }
             // A caller that waits is resumed after its delegate has got everything, the metrics too.
             guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
@@ -133,7 +133,7 @@ struct CompletionReport: Sendable {
         case .waiter(let waiter):
             let resumption = unsafe Resumption.outcome(waiter, outcome)
             if !waitsOnLoop, let batch { batch.add(resumption) } else { resumption.resume() }
-        case .none, .data, .download: break
+        case .ofReception, .data, .download: break
         }
     }
 

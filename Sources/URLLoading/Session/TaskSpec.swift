@@ -41,7 +41,7 @@ final class TaskSpec: Sendable {
         _ request: URLRequest?,
         _ content: ContentSource = .request,
         _ reception: Reception = .delegate,
-        _ receiver: TaskReceiver = .none,
+        _ receiver: TaskReceiver = .ofReception,
         resumption: ResumeData? = nil,
         upload: UploadResumeData? = nil
     ) {
@@ -57,7 +57,7 @@ final class TaskSpec: Sendable {
     init(to place: StreamPlace) {
         (request, content, resumption, upload) = (nil, .request, nil, nil)
         reception = .delegate
-        receiver = Mutex(TaskReceiver.none)
+        receiver = Mutex(.ofReception)
         self.place = place
     }
 
@@ -84,7 +84,7 @@ extension TaskSpec {
         by request: URLRequest? = nil,
         in session: URLSession,
         _ reception: Reception,
-        _ receiver: TaskReceiver = .none
+        _ receiver: TaskReceiver = .ofReception
     ) {
         guard let resumption = ResumeData(data) else {
             self.init(nil, .request, reception, receiver)
@@ -102,7 +102,7 @@ extension TaskSpec {
 
     /// Makes the spec of a resumed upload. If the data was not made by this library, the spec has no request, and the
     /// task fails.
-    convenience init(uploadResumingFrom data: Data, _ reception: Reception, _ receiver: TaskReceiver = .none) {
+    convenience init(uploadResumingFrom data: Data, _ reception: Reception, _ receiver: TaskReceiver = .ofReception) {
         guard let upload = UploadResumeData(data) else {
             self.init(nil, .request, reception, receiver)
             return
@@ -150,8 +150,8 @@ package enum ContentSource: Sendable {
 /// What is called with a task's end, besides its delegates. Uncurl makes its tasks with the last two, which get
 /// everything in one call: on the session's loop, or on its delegate queue if something was reported there before.
 @safe package enum TaskReceiver: Sendable {
-    /// Nothing, or what the reception says.
-    case none
+    /// Nothing besides them, or what the reception says.
+    case ofReception
     case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
     case download(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
     case handler(@Sendable (TaskOutcome) -> Void)
@@ -280,10 +280,18 @@ extension URLSession {
         }
         return switch kind {
         case .data: made { URLSessionDataTask(self, $0, TaskSpec(request, .request, reception, receiver)) }
-        case .upload(let content): made { URLSessionUploadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
-        case .download(let content): made { URLSessionDownloadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
+        case .upload(let content):
+            made { URLSessionUploadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
+        case .download(let content):
+            made { URLSessionDownloadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
         case .resumedDownload(let data):
-            made { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, by: request, in: self, reception, receiver)) }
+            made {
+                URLSessionDownloadTask(
+                    self,
+                    $0,
+                    TaskSpec(resumingFrom: data, by: request, in: self, reception, receiver)
+                )
+            }
         }
     }
 }

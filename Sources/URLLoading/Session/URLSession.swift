@@ -309,7 +309,11 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         add {
-            URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, in: self, .download, .download(completionHandler)))
+            URLSessionDownloadTask(
+                self,
+                $0,
+                TaskSpec(resumingFrom: resumeData, in: self, .download, .download(completionHandler))
+            )
         }
     }
 
@@ -401,7 +405,9 @@ extension URLSession {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data, .data(completionHandler))) }
+        add {
+            URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data, .data(completionHandler)))
+        }
     }
 
     /// Resumes a cancelled or failed upload (``uploadTask(withResumeData:)``), and waits for the answer.

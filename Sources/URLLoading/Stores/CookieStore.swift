@@ -333,7 +333,8 @@ final class CookieStore: Sendable {
     private func report(_ failure: Errno) {
         guard let file else { return }
         reportLine(
-            failure == StoreFile.damage ? file.damage : "the cookies in \(file.path) could not be kept: \(failure.words)"
+            failure == StoreFile.damage
+                ? file.damage : "the cookies in \(file.path) could not be kept: \(failure.words)"
         )
     }
 

@@ -101,7 +101,9 @@ extension HTTPFields: Kept {
         var read = HTTPFields()
         while !record.isAtEnd {
             let (name, value): (ArraySlice<UInt8>, ArraySlice<UInt8>) = (try record.row(nil), try record.row(nil))
-            do throws(HTTP1Error) { try read.append(name: name.span, value: value.span) } catch { throw StoreFile.damage }
+            do throws(HTTP1Error) { try read.append(name: name.span, value: value.span) } catch {
+                throw StoreFile.damage
+            }
         }
         return read
     }

@@ -212,7 +212,9 @@ struct StoreRecord {
 
 extension Kept where Self: RawRepresentable, RawValue: Kept {
     static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
-        guard let choice = Self(rawValue: try RawValue.keep(value?.rawValue, in: &record)) else { throw StoreFile.damage }
+        guard let choice = Self(rawValue: try RawValue.keep(value?.rawValue, in: &record)) else {
+            throw StoreFile.damage
+        }
         return choice
     }
 }

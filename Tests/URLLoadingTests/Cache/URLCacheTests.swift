@@ -4,6 +4,7 @@ import Testing
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("URLCache")
 struct URLCacheTests {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("HeaderNames")
+@Suite("Field names")
 struct HeaderNamesTests {
     @Test(
         "names are capitalised as Foundation capitalises words",
