@@ -2,6 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 internal import UncurlReactor
+internal import UncurlText
 
 /// The folder of a background session. At most one session of all processes of this user holds it at a time.
 ///
@@ -56,7 +57,7 @@ final class BackgroundFolder: Sendable {
     /// The name of the folder for any identifier. Letters and digits stand for themselves.
     static func name(of identifier: String) -> String {
         let name = identifier.utf8.map { byte -> String in
-            HeaderNames.isLetterOrDigit(byte) || byte == UInt8(ascii: "-")
+            byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-")
                 ? String(UnicodeScalar(byte)) : "_" + String(byte, radix: 16)
         }.joined()
         // NAME_MAX is 255. An FNV-1a hash distinguishes long names.
@@ -159,7 +160,7 @@ final class BackgroundFolder: Sendable {
     private func beginAnew() throws(Errno) {
         for name in try StoreFile.names(in: path) where BackgroundFolder.number(ofRecord: name) != nil {
             // What is no file cannot be read either, and is told as damaged.
-            do throws(Errno) { try StoreFile.synchronize("\(path)/\(name)") } catch  where error.isOfFile {}
+            do throws(Errno) { try StoreFile.synchronize("\(path)/\(name)") } catch  where StoreFile.isOfFile(error) {}
         }
         StoreFile.synchronizeDirectory(of: place(of: 0))
         try log.withLock { log throws(Errno) in try log?.beginAnew(boot: BackgroundFolder.boot) }

@@ -11,7 +11,7 @@ struct BackgroundRecord: Sendable {
     struct Upload: Sendable {
         var resource: URL
         var draft: UploadDraft
-        var file: StoreFile.State?
+        var file: StoreFile?
     }
 
     /// The file of a download under way, and how its content is identified.
@@ -91,7 +91,7 @@ extension BackgroundRecord: Kept {
 
     private static func response(_ values: ResponseValues?) throws(Errno) -> HTTPURLResponse? {
         guard let values else { return nil }
-        guard let response = URLResponse.make(values) as? HTTPURLResponse else { throw .damaged }
+        guard let response = URLResponse.make(values) as? HTTPURLResponse else { throw StoreFile.damage }
         return response
     }
 }

@@ -31,7 +31,7 @@ final class BackgroundSession: Sendable {
             journal = nil
             damaged = []
             let isInUse = error == BackgroundFolder.inUse
-            refusal = ErrorTranslation.urlError(
+            refusal = URLError(
                 isInUse ? .backgroundSessionInUseByAnotherProcess : .cannotCreateFile,
                 nil,
                 isInUse
@@ -50,7 +50,7 @@ final class BackgroundSession: Sendable {
     /// Records a task. Returns why a background session cannot load it; nil if it can.
     func adopt(_ task: URLSessionTask) -> URLError? {
         guard let spec = task.spec else { return nil }
-        if let refusal { return ErrorTranslation.error(refusal, spec.request?.url) }
+        if let refusal { return URLError(refusal, spec.request?.url) }
         do throws(URLError) {
             // Invalid resume data makes no request: its task fails as in other sessions.
             guard let journal, let record = try Self.record(of: task, spec) else { return nil }
@@ -61,12 +61,12 @@ final class BackgroundSession: Sendable {
             }
             return nil
         } catch {
-            return ErrorTranslation.error(error, spec.request?.url)
+            return URLError(error, spec.request?.url)
         }
     }
 
     private static func refusal(_ code: URLError.Code, _ reason: String) -> URLError {
-        ErrorTranslation.urlError(code, nil, reason)
+        URLError(code, nil, reason)
     }
 
     /// Makes the record of a new task; nil for a task without a request.
@@ -84,7 +84,7 @@ final class BackgroundSession: Sendable {
         )
         // If this process ends before the waiting function resumes the task, a later process has no code that would
         // resume it. So the record counts as running.
-        if case .report(let terms) = spec.reception, terms.isAwaited {
+        if case .report(_, _, isAwaited: true) = spec.reception {
             (record.state, record.begun) = (.running, Date())
         }
         record.source = source
@@ -358,7 +358,7 @@ extension BackgroundSession {
     /// The task of an unreadable record. Its request and its kind are unknown; its error says so.
     private func damagedTask(_ number: Int, _ session: URLSession) -> (URLSessionTask, URLError)? {
         guard let path = folder?.asidePath(of: number) else { return nil }
-        let error = ErrorTranslation.urlError(
+        let error = URLError(
             .cannotOpenFile,
             nil,
             "the record of task \(number) of a background session is damaged: it is kept in \(path) for a week"
@@ -400,7 +400,7 @@ extension BackgroundSession {
             try KeptAnswer.read(file) { listener.tell(.content($0), of: task, session) }
             return nil
         } catch {
-            return ErrorTranslation.urlError(
+            return URLError(
                 .cannotOpenFile,
                 task.originalRequest?.url,
                 "the upload was answered, but the answer's content cannot be read: \(error)"
@@ -457,7 +457,7 @@ extension BackgroundSession {
     ) {
         let callbacks = CallbackQueue()
         let failure = outcome.code.map { code -> URLError in
-            let error = ErrorTranslation.urlError(
+            let error = URLError(
                 URLError.Code(rawValue: code) ?? .unknown,
                 task.originalRequest?.url,
                 outcome.reason ?? "the task failed in an earlier process"

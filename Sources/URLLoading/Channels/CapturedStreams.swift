@@ -199,7 +199,7 @@ private final class Relay: UpgradedConnectionDelegate {
     func connectionDidFinishReading(_ connection: UpgradedConnection) { pipe?.ended(nil) }
 
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
-        if let error { pipe?.ended(ErrorTranslation.error(error, nil)) }
+        if let error { pipe?.ended(URLError(error, nil)) }
     }
 }
 

@@ -88,7 +88,7 @@ final class TaskChannel<Wish: TaskWish>: Sendable {
     private func decide(_ wish: Wish, _ state: inout State) -> (LoopBound<any WishWorker<Wish>>?, TaskAnswer?) {
         switch state.way {
         case .nowhere:
-            return (nil, wish.failure(ErrorTranslation.urlError(.unknown, nil, "the task belongs to no session")))
+            return (nil, wish.failure(URLError(.unknown, nil, "the task belongs to no session")))
         case .open(let load):
             return (load, nil)
         case .waiting(var wishes):
@@ -158,7 +158,7 @@ final class TaskChannel<Wish: TaskWish>: Sendable {
     /// Notes that the task is over. Runs on the delegate queue; wishes that wait are answered at once.
     func end(_ failure: URLError?) {
         let answers = state.withLock { state -> [TaskAnswer] in
-            let error = failure ?? ErrorTranslation.urlError(.networkConnectionLost, state.url, Wish.closed)
+            let error = failure ?? URLError(.networkConnectionLost, state.url, Wish.closed)
             var wishes: [Wish] = []
             if case .waiting(let waiting) = state.way { wishes = waiting }
             state.way = .ended(error, isFailure: failure != nil)
@@ -173,7 +173,7 @@ final class TaskChannel<Wish: TaskWish>: Sendable {
     var withdrawal: URLError { cancellation("the caller that waited for it was cancelled") }
 
     func cancellation(_ reason: String) -> URLError {
-        ErrorTranslation.urlError(.cancelled, state.withLock { $0.url }, reason)
+        URLError(.cancelled, state.withLock { $0.url }, reason)
     }
 
     /// Answers a caller without a load: handlers on the delegate queue, after earlier calls.
@@ -249,26 +249,20 @@ typealias StreamReading = (
 )
 
 /// The host and port that a stream task connects to.
-struct StreamPlace: Sendable {
-    let host: String
-    let port: Int
+typealias StreamPlace = (host: String, port: Int)
 
-    /// Returns the origin, with the scheme http because TLS may begin later. The proxy for https is asked for a tunnel
-    /// all the same.
-    func origin() throws(URLError) -> Origin {
-        guard let number = UInt16(exactly: port), number > 0 else {
-            throw ErrorTranslation.urlError(.badURL, nil, "there is no port \(port)")
+extension Origin {
+    /// Returns the place's origin, with the scheme http because TLS may begin later. The proxy for https is asked for a
+    /// tunnel all the same.
+    init(_ place: StreamPlace) throws(URLError) {
+        guard let number = UInt16(exactly: place.port), number > 0 else {
+            throw URLError(.badURL, nil, "there is no port \(place.port)")
         }
         do throws(URLHost.Problem) {
-            return try Origin(scheme: .http, host: host, port: number)
+            try self.init(scheme: .http, host: place.host, port: number)
         } catch {
-            throw ErrorTranslation.error(.invalidRequest(.host(host, error)), nil)
+            throw URLError(.invalidRequest(.host(place.host, error)), nil)
         }
-    }
-
-    func isPlace(of other: Origin) -> Bool {
-        guard let origin = try? origin() else { return false }
-        return origin.host == other.host && origin.port == other.port
     }
 }
 

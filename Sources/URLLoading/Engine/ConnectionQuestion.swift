@@ -119,7 +119,9 @@ struct ConnectionQuestion: Sendable {
     ) -> [URLSessionTask] {
         session.current.filter { task in
             guard session.isUnder(security, task.listener) else { return false }
-            if let place = (task as? URLSessionStreamTask)?.place { return place.isPlace(of: origin) }
+            if let place = (task as? URLSessionStreamTask)?.place {
+                return (try? Origin(place)).map { $0.host == origin.host && $0.port == origin.port } ?? false
+            }
             return task.snapshot.withLock { snapshot in
                 guard task is URLSessionStreamTask else { return snapshot.origin == origin && snapshot.response == nil }
                 // TLS may begin on the connection that a switch of protocols has left to the stream task.

@@ -28,8 +28,8 @@ final class SessionEngine {
             on: loop,
             settings.client,
             security,
-            resolver: SharedLoops.resolver,
-            blocking: SharedLoops.blocking
+            resolver: .shared,
+            blocking: .shared
         )
         batch = BatchedResumption(on: loop)
         self.settings = settings
@@ -143,6 +143,21 @@ protocol LoadDelegate: AnyObject {
     func tell(_ event: TaskEvent)
     /// Runs `call` on the delegate queue, whether or not there is a delegate.
     func later(_ call: @escaping @Sendable () -> Void)
+
+    // MARK: From a `URLProtocol` class of the program's
+
+    /// Reports that no class takes the request.
+    func loadItself(_ source: any AnswerSource)
+    /// Reports the head of the answer, and whether the class allows storing it.
+    func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy)
+    func classRedirected(to next: URLRequest, _ response: URLResponse, _ source: any AnswerSource)
+    /// - Parameter pass: passes the answer on to the class.
+    func classChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        _ source: any AnswerSource,
+        _ pass: @escaping (ChallengeSender.Reply) -> Void
+    )
+    func classFinished(_ source: any AnswerSource)
 }
 
 extension LoadDelegate {

@@ -47,8 +47,8 @@ struct DataURL: Sendable {
         let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return names.count == 2
             && names.allSatisfy { name in
-                (1...127).contains(name.count) && name.first.map(HeaderNames.isLetterOrDigit) == true
-                    && name.allSatisfy { HeaderNames.isLetterOrDigit($0) || "!#$&-^_.+".utf8.contains($0) }
+                (1...127).contains(name.count) && name.first.map(\.isASCIIAlphanumeric) == true
+                    && name.allSatisfy { $0.isASCIIAlphanumeric || "!#$&-^_.+".utf8.contains($0) }
             }
     }
 

@@ -81,14 +81,14 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
             )
             proceed()
         } catch {
-            delegate.end(ErrorTranslation.urlError(LocalLoad.code(error, url), url, "\(error)"))
+            delegate.end(URLError(LocalLoad.code(error, url), url, "\(error)"))
         }
     }
 
     private func open(_ content: DataURL?) {
         guard !isStopped else { return }
         guard let content else {
-            return delegate.end(ErrorTranslation.urlError(.badURL, url, "it is no data: URL by RFC 2397"))
+            return delegate.end(URLError(.badURL, url, "it is no data: URL by RFC 2397"))
         }
         data = content.data
         delegate.received(
@@ -113,13 +113,13 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
         isReading = true
         let offset = offset
         do throws(BlockingPool.Refusal) {
-            try SharedLoops.blocking.run(on: loop) { () -> Result<[UInt8], Errno> in
+            try BlockingPool.shared.run(on: loop) { () -> Result<[UInt8], Errno> in
                 Result { () throws(Errno) in try file.read(at: offset, atMost: LocalLoad.pieceSize) }
             } then: {
                 self.read($0)
             }
         } catch {
-            delegate.end(ErrorTranslation.urlError(.cannotOpenFile, url, "no thread to read on: \(error)"))
+            delegate.end(URLError(.cannotOpenFile, url, "no thread to read on: \(error)"))
         }
     }
 
@@ -140,7 +140,7 @@ final class LocalLoad: AnswerSource, @unchecked Sendable {
         isReading = false
         guard !isStopped else { return }
         switch piece {
-        case .failure(let error): delegate.end(ErrorTranslation.urlError(.cannotOpenFile, url, error))
+        case .failure(let error): delegate.end(URLError(.cannotOpenFile, url, error))
         case .success(let bytes) where bytes.isEmpty: finish()
         case .success(let bytes):
             offset += UInt64(bytes.count)

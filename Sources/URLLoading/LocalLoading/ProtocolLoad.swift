@@ -5,17 +5,6 @@ internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlReactor
 
-/// Gets what a `URLProtocol` class loads, besides what every source reports. Loop-confined.
-protocol ProtocolLoadDelegate: LoadDelegate {
-    /// Reports that no class takes the request.
-    func loadItself(_ load: ProtocolLoad)
-    /// Reports the head of the answer, and whether the class allows storing it.
-    func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy)
-    func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad)
-    func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad)
-    func classFinished(_ load: ProtocolLoad)
-}
-
 /// A load by one of the program's `URLProtocol` classes. The class runs on a queue of its own; what it reports comes to
 /// the loop, and waits there while the task is held.
 final class ProtocolLoad: AnswerSource, @unchecked Sendable {
@@ -26,7 +15,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     private typealias Report = @Sendable (ProtocolLoad) -> Void
 
     /// The delegate. It may be gone once the load is stopped; what a class reports after that is ignored.
-    private unowned let delegate: any ProtocolLoadDelegate
+    private unowned let delegate: any LoadDelegate
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
@@ -60,7 +49,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     ///   - source: the source of the task's content.
     ///   - hasLeftOrigin: whether a redirect has led to another origin, which gets no secrets of the session.
     static func make(
-        for delegate: any ProtocolLoadDelegate,
+        for delegate: any LoadDelegate,
         _ request: URLRequest,
         _ content: UploadContent,
         _ source: ContentSource,
@@ -78,7 +67,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
     }
 
     private init(
-        for delegate: any ProtocolLoadDelegate,
+        for delegate: any LoadDelegate,
         _ classes: [URLProtocol.Type],
         _ plain: URLRequest,
         _ content: UploadContent,
@@ -95,7 +84,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         self.cache = cache
         self.plain = plain
         self.hasLeftOrigin = hasLeftOrigin
-        limit = TimeLimit.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
+        limit = Duration.limit(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = plain
         request.values.replaceFields(settings.client.fields(with: request.values.fields, hasLeftOrigin: hasLeftOrigin))
@@ -104,7 +93,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         switch content {
         case .none: break
         case .data(let data): request.httpBody = data
-        case .stream(let stream): if let unread = stream.unread { request.httpBodyStream = unread }
+        case .stream(let stream, _): if let unread = stream.unread { request.httpBodyStream = unread }
         case .body(let content):
             if case .file(let file) = source {
                 request.httpBodyStream = InputStream(url: file)
@@ -170,7 +159,7 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         timer = nil
         if isHeld { lastHeard = loop.now }
         guard lastHeard.advanced(by: limit) <= loop.now else { return watch() }
-        delegate.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
+        delegate.end(URLError(EngineError.timedOut(.idle), request.url))
     }
 
     /// Stops the load: later reports are ignored, and the class is told to stop.
@@ -279,12 +268,16 @@ final class ProtocolLoad: AnswerSource, @unchecked Sendable {
         func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell { $0.finished() } }
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-            let failure = ErrorTranslation.classError(error, `protocol`.request.url)
+            let failure = URLError.ofClass(error, `protocol`.request.url)
             tell { $0.delegate.end(failure) }
         }
 
         func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
-            tell { $0.delegate.classChallenged(challenge, $0) }
+            tell { load in
+                load.delegate.classChallenged(challenge, load) { answer in
+                    load.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
+                }
+            }
         }
 
         func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}

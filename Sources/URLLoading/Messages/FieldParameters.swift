@@ -34,8 +34,8 @@ struct FieldParameters {
         for part in FieldReader.members(of: field) {
             var type = FieldParameters(part)
             guard type.isMediaType else { continue }
-            if let last, HeaderNames.areEqual(last.value, type.value), type["charset"] == nil {
-                type.parameters += last.parameters.filter { HeaderNames.areEqual($0.name, "charset") }
+            if let last, last.value.isSameName(as: type.value), type["charset"] == nil {
+                type.parameters += last.parameters.filter { $0.name.isSameName(as: "charset") }
             }
             last = type
         }
@@ -54,7 +54,7 @@ struct FieldParameters {
 
     /// Names are compared without case.
     subscript(name: String) -> String? {
-        parameters.first { HeaderNames.areEqual($0.name, name) }?.value
+        parameters.first { $0.name.isSameName(as: name) }?.value
     }
 
     /// Takes an unquoted value. A backslash escapes a semicolon, a quotation mark or a backslash after it, as in

@@ -22,7 +22,7 @@ struct RequestValues {
         didSet { sent.document = mainDocumentURL.flatMap { CookieScope($0) } }
     }
     /// The request as a load sends it, except for what its session decides.
-    var sent: Request
+    private(set) var sent: Request
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
     /// In seconds; nil until it is set, so that the session's own limit applies. An initialiser that is given 60, which
     /// is also its default, leaves it nil.
@@ -32,10 +32,13 @@ struct RequestValues {
     private var places: [String: Int]?
     /// The names of fields that were refused and have got no other value since, in the order in which they were set.
     private var refused: [String] = []
-    private var folded = FoldedValues()
+    /// Values that were set folded into several lines, as `a CR LF SP b`, by the field's name in lower case. They are
+    /// kept as they were set, and each fold is sent as one space (RFC 9112 §5.2: no sender may generate a fold).
+    private var folded: [String: String] = [:]
     var body = Body.none
-    /// Nil: the session's terms apply.
-    var terms: TermsBox?
+    /// The request's own terms of transfer, if it has any: none or one. In place, they would make each copy of a request
+    /// larger.
+    var terms: [TransferTerms] = []
     /// Nil: the session's.
     var maximumDataLength: Int?
     var networkServiceType = NSURLRequest.NetworkServiceType.default
@@ -71,12 +74,27 @@ struct RequestValues {
 
     var httpMethod: String { sent.method }
 
+    var handlesCookies: Bool {
+        get { sent.handlesCookies }
+        set { sent.handlesCookies = newValue }
+    }
+
+    var sendsContentWithGET: Bool {
+        get { sent.sendsContentWithGET }
+        set { sent.sendsContentWithGET = newValue }
+    }
+
+    var hasLeftOrigin: Bool {
+        get { sent.hasLeftOrigin }
+        set { sent.hasLeftOrigin = newValue }
+    }
+
     mutating func setMethod(_ method: String?) {
         guard let method else {
             sent.method = "GET"
             return
         }
-        sent.method = Self.known.first { HeaderNames.areEqual($0, method) } ?? method
+        sent.method = Self.known.first { $0.isSameName(as: method) } ?? method
     }
 
     /// The fields in the order they were set, each name once, without folds, as they are sent. Nil until the first is
@@ -103,8 +121,8 @@ struct RequestValues {
     func value(of name: String) -> String? {
         guard let fields else { return nil }
         let sent =
-            places.map { places in places[HeaderNames.capitalized(name)].map { fields.value(at: $0) } } ?? fields[name]
-        return sent.map { folded.asSet(name, sent: $0) }
+            places.map { places in places[name.capitalizedFieldName].map { fields.value(at: $0) } } ?? fields[name]
+        return sent.map { asSet(name, sent: $0) }
     }
 
     /// Replaces all fields by those of another request, which can be sent.
@@ -126,9 +144,9 @@ struct RequestValues {
                 self.places = places
             }
             do {
-                let sent = FoldedValues.unfolded(value)
-                try RequestValues.set(HeaderNames.capitalized(name), sent, in: &changed, &places)
-                folded.keep(value, of: name)
+                let sent = value.unfolded
+                try RequestValues.set(name.capitalizedFieldName, sent, in: &changed, &places)
+                Self.keep(value, of: name, in: &folded)
                 forgetRefusal(of: name)
             } catch {
                 noteRefusal(of: name)
@@ -155,19 +173,19 @@ struct RequestValues {
     private static func places(of fields: HTTPFields) -> [String: Int]? {
         guard fields.count >= 64 else { return nil }
         var places: [String: Int] = [:]
-        for index in 0..<fields.count { places[HeaderNames.capitalized(fields.name(at: index))] = index }
+        for index in 0..<fields.count { places[fields.name(at: index).capitalizedFieldName] = index }
         return places.count == fields.count ? places : nil
     }
 
     /// Whether this field was refused and has got no other value since.
-    func isRefused(_ name: String) -> Bool { refused.contains { HeaderNames.areEqual($0, name) } }
+    func isRefused(_ name: String) -> Bool { refused.contains { $0.isSameName(as: name) } }
 
     private mutating func noteRefusal(of name: String) {
         if !isRefused(name) { refused.append(name) }
     }
 
     private mutating func forgetRefusal(of name: String) {
-        if !refused.isEmpty { refused.removeAll { HeaderNames.areEqual($0, name) } }
+        if !refused.isEmpty { refused.removeAll { $0.isSameName(as: name) } }
     }
 
     /// Appends to the field's value, after a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
@@ -182,19 +200,19 @@ struct RequestValues {
         var order: [String] = []
         var values: [String: [String]] = [:]
         for (name, value) in given {
-            let key = HeaderNames.capitalized(name)
+            let key = name.capitalizedFieldName
             if values[key] == nil { order.append(name) }
             values[key, default: []].append(value)
         }
         var changed = HTTPFields()
         fields?.forEach { name, value in
-            if values[HeaderNames.capitalized(name)] == nil { try? changed.append(name, value) }
+            if values[name.capitalizedFieldName] == nil { try? changed.append(name, value) }
         }
         for name in order {
-            let value = (values[HeaderNames.capitalized(name)] ?? []).joined(separator: ",")
+            let value = (values[name.capitalizedFieldName] ?? []).joined(separator: ",")
             do {
-                try changed.append(name, FoldedValues.unfolded(value))
-                folded.keep(value, of: name)
+                try changed.append(name, value.unfolded)
+                Self.keep(value, of: name, in: &folded)
                 forgetRefusal(of: name)
             } catch {
                 noteRefusal(of: name)
@@ -211,24 +229,24 @@ struct RequestValues {
             guard let fields else { return nil }
             var result: [String: String] = [:]
             result.reserveCapacity(fields.count)
-            fields.forEach { name, value in result[name] = folded.asSet(name, sent: value) }
+            fields.forEach { name, value in result[name] = asSet(name, sent: value) }
             return result
         }
         set {
             var refused: [String] = []
-            var folded = FoldedValues()
+            var folded: [String: String] = [:]
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
                 var names = Set<String>()
                 var repeated: [(String, String)] = []
                 for (name, value) in pairs.sorted(by: { $0.key < $1.key }) {
-                    guard names.insert(HeaderNames.capitalized(name)).inserted else {
+                    guard names.insert(name.capitalizedFieldName).inserted else {
                         repeated.append((name, value))
                         continue
                     }
                     do {
-                        try fields.append(name, FoldedValues.unfolded(value))
-                        folded.keep(value, of: name)
+                        try fields.append(name, value.unfolded)
+                        Self.keep(value, of: name, in: &folded)
                     } catch {
                         refused.append(name)
                     }
@@ -236,8 +254,8 @@ struct RequestValues {
                 // These are few, and each is searched for among all fields.
                 for (name, value) in repeated {
                     do {
-                        try fields.replace(name, FoldedValues.unfolded(value))
-                        folded.keep(value, of: name)
+                        try fields.replace(name, value.unfolded)
+                        Self.keep(value, of: name, in: &folded)
                     } catch {
                         refused.append(name)
                     }
@@ -256,7 +274,7 @@ extension RequestValues: Hashable {
         left.url == right.url && left.mainDocumentURL == right.mainDocumentURL && left.httpMethod == right.httpMethod
             && left.cachePolicy == right.cachePolicy && left.httpBodyStream == right.httpBodyStream
             && left.allowsCellularAccess == right.allowsCellularAccess
-            && left.sent.handlesCookies == right.sent.handlesCookies
+            && left.handlesCookies == right.handlesCookies
     }
 
     func hash(into hasher: inout Hasher) {
@@ -265,44 +283,41 @@ extension RequestValues: Hashable {
         hasher.combine(httpMethod)
         hasher.combine(httpBodyStream)
         hasher.combine(allowsCellularAccess)
-        hasher.combine(sent.handlesCookies)
+        hasher.combine(handlesCookies)
     }
 }
 
-/// Field values that a program has set folded into several lines, as `a CR LF SP b`. A request keeps them as they were
-/// set, and sends each fold as one space (RFC 9112 §5.2: no sender may generate a fold).
-struct FoldedValues {
-    /// The values as they were set, by the field's name in lower case.
-    private var values: [String: String] = [:]
-
+extension RequestValues {
     /// Returns the value as it was set, for a field that is sent with `sent`; `sent` itself if another value was set.
-    func asSet(_ name: String, sent: String) -> String {
-        guard !values.isEmpty, let value = values[name.lowercased()], FoldedValues.unfolded(value) == sent else {
-            return sent
-        }
+    private func asSet(_ name: String, sent: String) -> String {
+        guard !folded.isEmpty, let value = folded[name.lowercased()], value.unfolded == sent else { return sent }
         return value
     }
 
     /// Keeps the value if it is folded.
-    mutating func keep(_ value: String, of name: String) {
-        if value.utf8.contains(FoldedValues.carriageReturn) {
-            values[name.lowercased()] = value
-        } else if !values.isEmpty {
-            values[name.lowercased()] = nil
+    private static func keep(_ value: String, of name: String, in folded: inout [String: String]) {
+        if value.utf8.contains(carriageReturn) {
+            folded[name.lowercased()] = value
+        } else if !folded.isEmpty {
+            folded[name.lowercased()] = nil
         }
     }
+}
 
-    private static let carriageReturn = UInt8(ascii: "\r")
+private let carriageReturn = UInt8(ascii: "\r")
 
-    /// Replaces each CR LF with a blank after it, and all blanks around it, by one space; at the value's ends by
-    /// nothing. Other line ends stay, and are refused where fields are checked.
-    static func unfolded(_ value: String) -> String {
-        guard value.utf8.contains(carriageReturn) else { return value }
-        let octets = Array(value.utf8)
+extension String {
+    /// The value with each CR LF before a blank, and all blanks around it, replaced by one space; at the value's ends
+    /// by nothing. Other line ends stay, and are refused where fields are checked.
+    fileprivate var unfolded: String {
+        guard utf8.contains(carriageReturn) else { return self }
+        let octets = Array(utf8)
         var result: [UInt8] = []
         var position = 0
         while position < octets.count {
-            guard isFold(octets, position) else {
+            guard octets[position] == carriageReturn, position + 2 < octets.count,
+                octets[position + 1] == UInt8(ascii: "\n"), octets[position + 2].isBlankOctet
+            else {
                 result.append(octets[position])
                 position += 1
                 continue
@@ -314,12 +329,6 @@ struct FoldedValues {
         }
         return String(decoding: result, as: UTF8.self)
     }
-
-    private static func isFold(_ octets: [UInt8], _ position: Int) -> Bool {
-        octets[position] == carriageReturn && position + 2 < octets.count
-            && octets[position + 1] == UInt8(ascii: "\n") && octets[position + 2].isBlankOctet
-    }
-
 }
 
 /// A request in a keyed archive, under FoundationNetworking's keys: an archive of its `NSURLRequest` can be read once
@@ -343,7 +352,7 @@ extension RequestValues {
         allowsCellularAccess = flag("NS._allowsCellularAccess")
         allowsExpensiveNetworkAccess = flag("NS._allowsExpensiveNetworkAccess")
         allowsConstrainedNetworkAccess = flag("NS._allowsConstrainedNetworkAccess")
-        sent.handlesCookies = flag("NS._httpShouldHandleCookies")
+        handlesCookies = flag("NS._httpShouldHandleCookies")
         httpShouldUsePipelining = flag("NS._httpShouldUsePipelining")
         if coder.containsValue(forKey: "NS.httpBody") {
             httpBody = unsafe coder.withDecodedUnsafeBufferPointer(forKey: "NS.httpBody") { octets in
@@ -365,7 +374,7 @@ extension RequestValues {
         coder.encode(NSNumber(value: allowsCellularAccess), forKey: "NS._allowsCellularAccess")
         coder.encode(NSNumber(value: allowsExpensiveNetworkAccess), forKey: "NS._allowsExpensiveNetworkAccess")
         coder.encode(NSNumber(value: allowsConstrainedNetworkAccess), forKey: "NS._allowsConstrainedNetworkAccess")
-        coder.encode(NSNumber(value: sent.handlesCookies), forKey: "NS._httpShouldHandleCookies")
+        coder.encode(NSNumber(value: handlesCookies), forKey: "NS._httpShouldHandleCookies")
         coder.encode(NSNumber(value: httpShouldUsePipelining), forKey: "NS._httpShouldUsePipelining")
         guard let httpBody else { return }
         unsafe httpBody.withUnsafeBytes { octets in
@@ -387,13 +396,13 @@ extension URLRequest {
 
     /// Whether a GET's content is sent. If false, such a request is refused, as Apple's `URLSession` does.
     package var sendsContentWithGET: Bool {
-        get { values.sent.sendsContentWithGET }
-        set { values.sent.sendsContentWithGET = newValue }
+        get { values.sendsContentWithGET }
+        set { values.sendsContentWithGET = newValue }
     }
 
     /// Whether a redirect of an earlier task, which this request resumes, has led to another origin. That origin gets
     /// no secrets of a session or a manager.
-    package var hasLeftOrigin: Bool { values.sent.hasLeftOrigin }
+    package var hasLeftOrigin: Bool { values.hasLeftOrigin }
 
     /// The name of a field that was refused because it cannot be sent, and has got no other value since; nil for none.
     package var refusedField: String? { values.refusedField }
@@ -414,17 +423,12 @@ extension URLRequest {
 
     /// The request's own terms of transfer, which replace those of its session.
     package var terms: TransferTerms {
-        get { values.terms?.values ?? TransferTerms() }
-        set { values.terms = newValue == TransferTerms() ? nil : TermsBox(newValue) }
+        get { values.terms.first ?? TransferTerms() }
+        set { values.terms = newValue == TransferTerms() ? [] : [newValue] }
     }
 
     /// Sets the terms that are given.
     package mutating func replaceTerms(by given: TransferTerms) { terms = given.over(terms) }
-}
-
-/// All header fields of a request, to be given to other requests as they are: nothing is checked or copied again.
-package struct SharedFields: Sendable {
-    fileprivate let fields: HTTPFields?
 }
 
 extension URLRequest {
@@ -435,10 +439,8 @@ extension URLRequest {
 
     package var hasFields: Bool { values.fields != nil }
 
-    package var sharedFields: SharedFields {
-        get { SharedFields(fields: values.fields) }
-        set { values.replaceFields(newValue.fields) }
-    }
+    /// Takes all fields of another request as they are: nothing is checked or copied again.
+    package mutating func replaceFields(byThoseOf other: URLRequest) { values.replaceFields(other.values.fields) }
 }
 
 /// One request's own terms of transfer, which replace those of its session. They hold for every transaction of a task:
@@ -476,22 +478,15 @@ package struct TransferTerms: Hashable, Sendable {
     /// for a connection is as silent.
     func timeouts(idle: Duration?) -> Timeouts {
         Timeouts(
-            connect: connectLimit.map { TimeLimit.duration($0) } ?? idle,
+            connect: connectLimit.map { Duration.limit($0) } ?? idle,
             poolWait: idle,
-            responseHead: firstByteLimit.flatMap { TimeLimit.duration($0) },
+            responseHead: firstByteLimit.flatMap { Duration.limit($0) },
             idle: idle
         )
     }
 
     /// The limit on making a connection, in seconds; nil if ``connectLimit`` is nil or means no limit.
-    package var connectTime: Double? { connectLimit.flatMap { TimeLimit.duration($0) == nil ? nil : $0 } }
-}
-
-/// Terms as an object: nearly no request has terms, so a copy of a request copies only a reference.
-final class TermsBox: Sendable {
-    let values: TransferTerms
-
-    init(_ values: TransferTerms) { self.values = values }
+    package var connectTime: Double? { connectLimit.flatMap { Duration.limit($0) == nil ? nil : $0 } }
 }
 
 /// Limits on the speed of a transfer; nil for none.

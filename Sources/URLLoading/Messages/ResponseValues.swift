@@ -99,7 +99,7 @@ enum ResponseFields: Sendable {
         var result: [String: String] = [:]
         result.reserveCapacity(fields.count)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) where !name.isEmpty {
-            result[HeaderNames.inResponse(name)] = value
+            result[name.responseFieldName] = value
         }
         self = .given(result)
     }
@@ -112,7 +112,7 @@ enum ResponseFields: Sendable {
             let values = fields.values(of: name)
             return values.isEmpty ? nil : values.joined(separator: ", ")
         case .given(let fields):
-            return fields[HeaderNames.inResponse(name)] ?? fields.first { HeaderNames.areEqual($0.key, name) }?.value
+            return fields[name.responseFieldName] ?? fields.first { $0.key.isSameName(as: name) }?.value
         }
     }
 
@@ -126,9 +126,9 @@ enum ResponseFields: Sendable {
             // spellings.
             var spellings: [String: String] = [:]
             fields.forEach { name, value in
-                let key = HeaderNames.inResponse(name)
-                let spelling = spellings[HeaderNames.capitalized(name), default: key]
-                spellings[HeaderNames.capitalized(name)] = spelling
+                let key = name.responseFieldName
+                let spelling = spellings[name.capitalizedFieldName, default: key]
+                spellings[name.capitalizedFieldName] = spelling
                 // Appended in place: a server may send thousands of one name.
                 if result[spelling]?.append(", " + value) == nil { result[spelling] = value }
             }

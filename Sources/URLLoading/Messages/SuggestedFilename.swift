@@ -38,8 +38,8 @@ extension ResponseValues {
         let parts = text.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let octets = parts[2].percentDecoded() else { return nil }
         let charset = String(Substring(parts[0]))
-        if HeaderNames.areEqual(charset, "utf-8") { return String(validating: octets, as: UTF8.self) }
-        guard HeaderNames.areEqual(charset, "iso-8859-1") else { return nil }
+        if charset.isSameName(as: "utf-8") { return String(validating: octets, as: UTF8.self) }
+        guard charset.isSameName(as: "iso-8859-1") else { return nil }
         return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
     }
 

@@ -162,8 +162,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
 
     /// Whether stored cookies are sent, and received cookies are stored.
     public var httpShouldHandleCookies: Bool {
-        get { values.sent.handlesCookies }
-        set { values.sent.handlesCookies = newValue }
+        get { values.handlesCookies }
+        set { values.handlesCookies = newValue }
     }
 
     /// Of no effect: requests are never pipelined, because servers and proxies answer pipelined requests out of order.

@@ -1,9 +1,10 @@
 internal import Foundation
+internal import UncurlText
 
 extension URLSession {
     /// How long a hook may take to answer a question about the task of this request; nil for no limit.
     package func answerLimit(of request: URLRequest?) -> Duration? {
-        TimeLimit.duration(request?.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
+        Duration.limit(request?.values.explicitTimeout ?? ownConfiguration.timeoutIntervalForRequest)
     }
 }
 
@@ -36,7 +37,7 @@ extension URLRequest {
         guard name != "C", name != "POSIX" else { return nil }
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)
         let areSubtags = parts.allSatisfy { part in
-            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(HeaderNames.isLetterOrDigit)
+            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(\.isASCIIAlphanumeric)
         }
         return areSubtags ? parts.joined(separator: "-") : nil
     }

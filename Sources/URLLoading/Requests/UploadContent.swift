@@ -9,8 +9,9 @@ internal import UncurlSemantics
 enum UploadContent {
     case none
     case data(Data)
-    /// A stream that a separate thread reads once.
-    case stream(StreamContent)
+    /// A stream of the program, which a separate thread reads once, a little ahead of the socket and no faster than the
+    /// server accepts the content. The length is the request's own Content-Length; without one the content is chunked.
+    case stream(OneStream, length: UInt64?)
     /// A file, or a form.
     case body(Content)
 
@@ -21,33 +22,37 @@ enum UploadContent {
             switch request.values.body {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
-            case .stream(let stream): self = .stream(StreamContent(stream, request))
+            case .stream(let stream): self = .stream(stream, for: request)
             case .content(let content): self = .body(content)
             }
         case .data(let data): self = .data(data)
         case .file(let url): self = .body(.file(try UploadContent.file(url)))
         case .stream:
-            self = request.httpBodyStream.map { .stream(StreamContent($0, request)) } ?? .none
+            self = request.httpBodyStream.map { .stream($0, for: request) } ?? .none
         case .content(let content): self = .body(content)
         }
     }
 
+    static func stream(_ stream: InputStream, for request: URLRequest) -> UploadContent {
+        .stream(OneStream(stream), length: request.value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) })
+    }
+
     private static func file(_ url: URL) throws(URLError) -> FileBody {
         guard url.isFileURL else {
-            throw ErrorTranslation.urlError(.cannotOpenFile, url, "only local files can be uploaded")
+            throw URLError(.cannotOpenFile, url, "only local files can be uploaded")
         }
         do throws(FileBody.Problem) {
             return try FileBody(path: url.path)
         } catch {
             switch error {
-            case .unreadable(.noSuchFile): throw ErrorTranslation.urlError(.fileDoesNotExist, url, error)
-            case .unreadable(.accessDenied): throw ErrorTranslation.urlError(.noPermissionsToReadFile, url, error)
+            case .unreadable(.noSuchFile): throw URLError(.fileDoesNotExist, url, error)
+            case .unreadable(.accessDenied): throw URLError(.noPermissionsToReadFile, url, error)
             case .notRegular:
                 var isFolder: ObjCBool = false
                 let exists = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
                 let code: URLError.Code = exists && isFolder.boolValue ? .fileIsDirectory : .cannotOpenFile
-                throw ErrorTranslation.urlError(code, url, error)
-            case .unreadable, .outOfRange: throw ErrorTranslation.urlError(.cannotOpenFile, url, error)
+                throw URLError(code, url, error)
+            case .unreadable, .outOfRange: throw URLError(.cannotOpenFile, url, error)
             }
         }
     }
@@ -69,7 +74,7 @@ enum UploadContent {
         case .data(let data): return .data(data.dropFirst(Int(clamping: offset)))
         case .body(.file(let file)):
             guard let rest = file.dropping(UInt64(clamping: offset)) else {
-                throw ErrorTranslation.urlError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
+                throw URLError(.cannotOpenFile, nil, "the file is shorter than its part that was sent")
             }
             return .body(.file(rest))
         case .none, .stream, .body: return self
@@ -81,7 +86,7 @@ enum UploadContent {
         switch self {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .stream(let stream): stream.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        case .stream(_, let length): length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
         case .body(let body): body.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
         }
     }
@@ -90,12 +95,17 @@ enum UploadContent {
     /// never in memory twice.
     private static let smallData = 64 << 10
 
+    /// Up to one thread for each stream that blocks its reader, started on demand, so that eight silent streams do not
+    /// keep a ninth from being read.
+    private static let streams = BlockingPool(name: "urlloading-streams", threads: 64, queue: 4096)
+
     var body: Content {
         switch self {
         case .none: .none
         case .data(let data) where data.count <= UploadContent.smallData: .bytes([UInt8](data))
         case .data(let data): .stream(length: UInt64(data.count), replayable: true)
-        case .stream(let stream): .threaded(stream.body)
+        case .stream(let stream, let length):
+            .threaded(ThreadedBody(length: length, pool: UploadContent.streams) { try stream.open() })
         case .body(let body): body
         }
     }
@@ -117,9 +127,9 @@ extension URLRequest {
         do {
             return try wholeContent()
         } catch let error as EngineError {
-            throw ErrorTranslation.error(error, url)
+            throw URLError(error, url)
         } catch {
-            throw ErrorTranslation.error(.bodySourceFailed(BodySourceError(error)), url)
+            throw URLError(.bodySourceFailed(BodySourceError(error)), url)
         }
     }
 
@@ -137,10 +147,19 @@ extension URLRequest {
 package final class OneStream: @unchecked Sendable {
     // `@unchecked`: the owner hands the stream over, and only the thread that takes it from the lock uses it.
     private let held: Mutex<HandedStream>
+    private let identity: ObjectIdentifier
 
-    package init(_ stream: InputStream) { held = Mutex(HandedStream(stream: stream)) }
+    package init(_ stream: InputStream) {
+        held = Mutex(HandedStream(stream: stream))
+        identity = ObjectIdentifier(stream)
+    }
 
-    var isUnread: Bool { unread != nil }
+    /// Whether the stream can still be sent with this request: none of it has been read, and the request has no other
+    /// stream.
+    func isUnread(for request: URLRequest) -> Bool {
+        if case .stream(let other) = request.values.body, ObjectIdentifier(other) != identity { return false }
+        return unread != nil
+    }
 
     /// Whether the stream was opened, here or elsewhere.
     var isOpen: Bool { held.withLock { $0.stream?.streamStatus != .notOpen } }
@@ -213,41 +232,6 @@ private final class StreamReader: BlockingReader, @unchecked Sendable {
         stream.close()
         release()
     }
-}
-
-/// An `InputStream` of the program as a request's content. Streams block, so a separate thread reads them, a little
-/// ahead of the socket and no faster than the server accepts the content.
-final class StreamContent: Sendable {
-    /// The request's own Content-Length; without one the content is sent in chunks.
-    let length: UInt64?
-    let body: ThreadedBody
-    private let source: OneStream
-    private let stream: ObjectIdentifier
-
-    /// Up to one thread for each stream that blocks its reader, started on demand, so that eight silent streams do not
-    /// keep a ninth from being read.
-    private static let pool = BlockingPool(name: "urlloading-streams", threads: 64, queue: 4096)
-
-    init(_ stream: InputStream, _ request: URLRequest) {
-        length = request.value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) }
-        let source = OneStream(stream)
-        self.source = source
-        self.stream = ObjectIdentifier(stream)
-        body = ThreadedBody(length: length, pool: StreamContent.pool) { try source.open() }
-    }
-
-    /// The stream, which its reader shares with a loading class; nil once it has a reader.
-    var unread: InputStream? { source.unread }
-
-    /// Whether the stream can still be sent with this request: none of it has been read, and the request has no other
-    /// stream.
-    func isUnread(for request: URLRequest) -> Bool {
-        if case .stream(let other) = request.values.body, ObjectIdentifier(other) != stream { return false }
-        return source.isUnread
-    }
-
-    /// Whether its reader has opened the stream.
-    var isOpen: Bool { source.isOpen }
 }
 
 extension URLRequest {

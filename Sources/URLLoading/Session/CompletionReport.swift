@@ -19,7 +19,7 @@ struct CompletionReport: Sendable {
     /// Whether something was reported on the delegate queue before; then the end is reported there too, after it.
     var isOrdered = false
 
-    var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
+    var urlError: URLError? { failure.map { URLError($0, task.currentRequest?.url) } }
 
     /// The response for a completion handler. After a failure it is the one that the task has shown, if it has: the
     /// last head may be that of a redirect.
@@ -36,7 +36,6 @@ struct CompletionReport: Sendable {
             callbacks().add(on: session.delegateQueue) { decide(tell) }
         }
         switch receiver {
-        case .delegate: later { $0.tellDelegate() }
         case .data(let handler):
             later { ending in
                 ending.mark()
@@ -49,12 +48,13 @@ struct CompletionReport: Sendable {
                 handler(ending.file?.url, ending.heardResponse, ending.failure)
                 ending.release()
             }
-        case .awaitedData, .awaitedFile, .bytes:
+        case .handler where isOrdered, .waiter where isOrdered: later { $0.tell(receiver) }
+        case .handler, .waiter: decide { $0.tell(receiver, batch) }
+        case .ofReception:
+            if case .delegate = spec.reception { return later { $0.tellDelegate() } }
             // A caller that waits is resumed after its delegate has got everything, the metrics too.
             guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
             later { $0.tellWaiter(spec) }
-        case .report(let report) where isOrdered: later { $0.tell(report) }
-        case .report(let report): decide { $0.tell(report, batch) }
         }
     }
 
@@ -94,7 +94,7 @@ struct CompletionReport: Sendable {
     }
 
     static func cancellation(of task: URLSessionTask) -> URLError {
-        ErrorTranslation.urlError(.cancelled, task.currentRequest?.url, "the task was cancelled")
+        URLError(.cancelled, task.currentRequest?.url, "the task was cancelled")
     }
 
     private func tellWaiter(_ spec: TaskSpec, _ batch: BatchedResumption? = nil) {
@@ -109,7 +109,7 @@ struct CompletionReport: Sendable {
         if !waitsOnLoop, let batch, let resumption { batch.add(resumption) } else { resumption?.resume() }
     }
 
-    private func tell(_ report: TaskReport, _ batch: BatchedResumption? = nil) {
+    private func tell(_ receiver: TaskReceiver, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
         // The closure is made only where it is needed, because it holds a copy of this value.
         var settle: (@Sendable (Bool) -> Void)?
@@ -128,8 +128,13 @@ struct CompletionReport: Sendable {
         // released. A background session keeps the result until the receiver has taken it, and any other becomes
         // invalid only when the receiver has passed the end on.
         if settle == nil { release() }
-        guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
-        batch.add(.report(report, outcome))
+        switch receiver {
+        case .handler(let call): call(outcome)
+        case .waiter(let waiter):
+            let resumption = unsafe Resumption.outcome(waiter, outcome)
+            if !waitsOnLoop, let batch { batch.add(resumption) } else { resumption.resume() }
+        case .ofReception, .data, .download: break
+        }
     }
 
     private func tellDelegate() {
@@ -264,11 +269,11 @@ final class BatchedResumption {
 @safe enum Resumption: Sendable {
     case data(UnsafeContinuation<(Data, URLResponse), any Error>, Result<(Data, URLResponse), any Error>)
     case file(UnsafeContinuation<(URL, URLResponse), any Error>, Result<(URL, URLResponse), any Error>)
-    case report(TaskReport, TaskOutcome)
+    case outcome(UnsafeContinuation<TaskOutcome, Never>, TaskOutcome)
 
     func resume() {
         switch self {
-        case .report(let report, let outcome): report.tell(outcome)
+        case .outcome(let waiter, let outcome): unsafe waiter.resume(returning: outcome)
         case .data(let waiter, let result): unsafe waiter.resume(with: result)
         case .file(let waiter, let result): unsafe waiter.resume(with: result)
         }

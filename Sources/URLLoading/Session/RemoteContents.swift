@@ -48,7 +48,7 @@ extension URLSession {
             case 401, 403, 407: .fileReadNoPermission
             default: .fileReadUnknown
             }
-        let cause = ErrorTranslation.urlError(.badServerResponse, url, "the server answered \(status)")
+        let cause = URLError(.badServerResponse, url, "the server answered \(status)")
         return .failure(CocoaError(code, userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: cause]))
     }
 }

@@ -8,37 +8,28 @@ package import UncurlEngine
 /// The task holds its spec for its whole life, and a handler may hold the task, directly or through Uncurl. So the
 /// receiver is taken out of the spec when the end is reported: otherwise the two would keep each other alive.
 final class TaskSpec: Sendable {
-    /// What gets the task's result.
-    enum Receiver: Sendable {
-        /// The delegates of task and session, piece by piece.
+    /// How the task's result is received.
+    enum Reception: Sendable {
+        /// By the delegates of task and session, piece by piece.
         case delegate
-        case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
-        case download(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
-        /// A function such as `data(for:)` that waits: it is resumed from the loop, without the delegate queue.
+        case data
+        case download
+        /// By a function such as `data(for:)` that waits: it is resumed from the loop, without the delegate queue.
         case awaitedData
         case awaitedFile
-        /// An asynchronous sequence, which takes bytes as it is read.
+        /// By an asynchronous sequence, which takes bytes as it is read.
         case bytes(ByteChannel)
-        /// One closure, which gets everything at the end; the delegate gets the events of its interests.
-        case report(TaskReport)
+        /// By one receiver, which gets everything at the end; the delegate gets the events of its interests.
+        ///
+        /// `isAwaited`: whether a function waits for the end. It resumes its task itself.
+        case report(TaskReceiver.Keeping, collectsMetrics: Bool, isAwaited: Bool)
     }
 
     let request: URLRequest?
     let content: ContentSource
-    /// The kind of receiver, without what is called at the end.
-    enum Reception: Sendable {
-        case delegate
-        case data
-        case download
-        case awaitedData
-        case awaitedFile
-        case bytes(ByteChannel)
-        case report(TaskReport.Terms)
-    }
-
     let reception: Reception
     /// The receiver; nil once it has been taken to report the end.
-    private let receiver: Mutex<Receiver?>
+    private let receiver: Mutex<TaskReceiver?>
     /// The resume data of an earlier download, which this one continues.
     let resumption: ResumeData?
     /// The resume data of an earlier upload, which this one continues.
@@ -49,13 +40,14 @@ final class TaskSpec: Sendable {
     init(
         _ request: URLRequest?,
         _ content: ContentSource = .request,
-        _ receiver: Receiver = .delegate,
+        _ reception: Reception = .delegate,
+        _ receiver: TaskReceiver = .ofReception,
         resumption: ResumeData? = nil,
         upload: UploadResumeData? = nil
     ) {
         self.request = request
         self.content = request.flatMap { TaskSpec.given(by: $0, content) } ?? content
-        reception = receiver.reception
+        self.reception = reception
         self.receiver = Mutex(receiver)
         self.resumption = resumption
         self.upload = upload
@@ -65,12 +57,12 @@ final class TaskSpec: Sendable {
     init(to place: StreamPlace) {
         (request, content, resumption, upload) = (nil, .request, nil, nil)
         reception = .delegate
-        receiver = Mutex(.delegate)
+        receiver = Mutex(.ofReception)
         self.place = place
     }
 
     /// Takes the receiver of the end; nil once it has been taken.
-    func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
+    func takeReceiver() -> TaskReceiver? { receiver.withLock { $0.take() } }
 
     /// Returns the content that Uncurl has given to a task's request. The task keeps it from the start, because each
     /// request after the first sends it again.
@@ -78,20 +70,6 @@ final class TaskSpec: Sendable {
         switch content {
         case .request, .stream: request.content.map { .content($0) }
         case .data, .file, .content: nil
-        }
-    }
-}
-
-extension TaskSpec.Receiver {
-    fileprivate var reception: TaskSpec.Reception {
-        switch self {
-        case .delegate: .delegate
-        case .data: .data
-        case .download: .download
-        case .awaitedData: .awaitedData
-        case .awaitedFile: .awaitedFile
-        case .bytes(let channel): .bytes(channel)
-        case .report(let report): .report(report.terms)
         }
     }
 }
@@ -105,24 +83,31 @@ extension TaskSpec {
         resumingFrom data: Data,
         by request: URLRequest? = nil,
         in session: URLSession,
-        _ receiver: Receiver
+        _ reception: Reception,
+        _ receiver: TaskReceiver = .ofReception
     ) {
         guard let resumption = ResumeData(data) else {
-            self.init(nil, .request, receiver)
+            self.init(nil, .request, reception, receiver)
             return
         }
         let hasPart = resumption.hasPart(of: session.ownConfiguration.stateDirectory)
-        self.init(request ?? resumption.request, .request, receiver, resumption: hasPart ? resumption : nil)
+        self.init(
+            request ?? resumption.request,
+            .request,
+            reception,
+            receiver,
+            resumption: hasPart ? resumption : nil
+        )
     }
 
     /// Makes the spec of a resumed upload. If the data was not made by this library, the spec has no request, and the
     /// task fails.
-    convenience init(uploadResumingFrom data: Data, _ receiver: Receiver) {
+    convenience init(uploadResumingFrom data: Data, _ reception: Reception, _ receiver: TaskReceiver = .ofReception) {
         guard let upload = UploadResumeData(data) else {
-            self.init(nil, .request, receiver)
+            self.init(nil, .request, reception, receiver)
             return
         }
-        self.init(upload.request, ContentSource(upload.content), receiver, upload: upload)
+        self.init(upload.request, ContentSource(upload.content), reception, receiver, upload: upload)
     }
 }
 
@@ -162,53 +147,23 @@ package enum ContentSource: Sendable {
     case content(Content)
 }
 
-/// How a task's end is reported in one call, with everything about it. Uncurl makes its tasks with such a report.
-package struct TaskReport: Sendable {
+/// What is called with a task's end, besides its delegates. Uncurl makes its tasks with the last two, which get
+/// everything in one call: on the session's loop, or on its delegate queue if something was reported there before.
+@safe package enum TaskReceiver: Sendable {
+    /// Nothing besides them, or what the reception says.
+    case ofReception
+    case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
+    case download(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+    case handler(@Sendable (TaskOutcome) -> Void)
+    /// The function that has made the task and waits for it.
+    case waiter(UnsafeContinuation<TaskOutcome, Never>)
+
     /// Where the answer's content is kept.
     package enum Keeping: Sendable {
         case memory
         case file
         /// The content is not kept: the delegate takes it, piece by piece. The cache may store it nevertheless.
         case nothing(isStorable: Bool)
-    }
-
-    /// What is called at the end: on the session's loop, or on its delegate queue if something was reported there
-    /// before.
-    @safe package enum Receiver: Sendable {
-        case handler(@Sendable (TaskOutcome) -> Void)
-        /// The function that has made the task and waits for it.
-        case waiter(UnsafeContinuation<TaskOutcome, Never>)
-    }
-
-    /// What the task's load has to know of the report.
-    struct Terms: Sendable {
-        let keeping: Keeping
-        let collectsMetrics: Bool
-        /// Whether a function waits for the end. It resumes its task itself.
-        let isAwaited: Bool
-    }
-
-    let terms: Terms
-    private let receiver: Receiver
-
-    package init(_ keeping: Keeping, collectsMetrics: Bool = false, to receiver: Receiver) {
-        let isAwaited =
-            switch receiver {
-            case .handler: false
-            case .waiter: true
-            }
-        terms = Terms(keeping: keeping, collectsMetrics: collectsMetrics, isAwaited: isAwaited)
-        self.receiver = receiver
-    }
-
-    var wakesWaiter: Bool { terms.isAwaited }
-
-    /// Tells the receiver. It must be called only once.
-    func tell(_ outcome: TaskOutcome) {
-        switch receiver {
-        case .handler(let call): call(outcome)
-        case .waiter(let waiter): unsafe waiter.resume(returning: outcome)
-        }
     }
 }
 
@@ -303,14 +258,18 @@ extension URLSession {
     /// - Parameters:
     ///   - request: the request; nil takes that of the resume data.
     ///   - delegate: the task's own delegate. It is also told when the task is resumed or suspended.
+    ///   - receiver: a handler or a waiter. It must be called only once.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,
         delegate: any TaskObserver,
-        report: TaskReport
+        keeping: TaskReceiver.Keeping,
+        collectsMetrics: Bool,
+        to receiver: TaskReceiver
     ) -> URLSessionTask {
-        let receiver = TaskSpec.Receiver.report(report)
-        let waitsOnLoop = report.wakesWaiter && home.isOnLoop
+        let isAwaited = if case .waiter = receiver { true } else { false }
+        let reception = TaskSpec.Reception.report(keeping, collectsMetrics: collectsMetrics, isAwaited: isAwaited)
+        let waitsOnLoop = isAwaited && home.isOnLoop
         // The session tells its delegate of a task when it takes it in: the task has its own delegate by then.
         func made<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
             add { number in
@@ -320,11 +279,19 @@ extension URLSession {
             }
         }
         return switch kind {
-        case .data: made { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
-        case .upload(let content): made { URLSessionUploadTask(self, $0, TaskSpec(request, content, receiver)) }
-        case .download(let content): made { URLSessionDownloadTask(self, $0, TaskSpec(request, content, receiver)) }
+        case .data: made { URLSessionDataTask(self, $0, TaskSpec(request, .request, reception, receiver)) }
+        case .upload(let content):
+            made { URLSessionUploadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
+        case .download(let content):
+            made { URLSessionDownloadTask(self, $0, TaskSpec(request, content, reception, receiver)) }
         case .resumedDownload(let data):
-            made { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, by: request, in: self, receiver)) }
+            made {
+                URLSessionDownloadTask(
+                    self,
+                    $0,
+                    TaskSpec(resumingFrom: data, by: request, in: self, reception, receiver)
+                )
+            }
         }
     }
 }

@@ -61,7 +61,7 @@ open class URLProtocol: NSObject {
     /// an override the load fails.
     open func startLoading() {
         let reason = "\(type(of: self)) takes requests and has no startLoading()"
-        client?.urlProtocol(self, didFailWithError: ErrorTranslation.urlError(.unsupportedURL, request.url, reason))
+        client?.urlProtocol(self, didFailWithError: URLError(.unsupportedURL, request.url, reason))
     }
 
     /// Stops loading. The client ignores what it is told after this.

@@ -225,7 +225,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .data(completionHandler))) }
+        add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .data, .data(completionHandler))) }
     }
 
     /// Makes the same task for a URL.
@@ -258,7 +258,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL), .data(completionHandler))) }
+        add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL), .data, .data(completionHandler))) }
     }
 
     /// Makes a task that sends data, or nothing; the answer goes to the handler, as with
@@ -269,7 +269,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
         let content = bodyData.map { ContentSource.data($0) } ?? .request
-        return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
+        return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data, .data(completionHandler))) }
     }
 
     /// Makes a task whose content goes to a file, whose location the delegate gets.
@@ -285,7 +285,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, .download(completionHandler))) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, .download, .download(completionHandler))) }
     }
 
     /// Makes the same task for a URL.
@@ -309,7 +309,11 @@ open class URLSession: NSObject, @unchecked Sendable {
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         add {
-            URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, in: self, .download(completionHandler)))
+            URLSessionDownloadTask(
+                self,
+                $0,
+                TaskSpec(resumingFrom: resumeData, in: self, .download, .download(completionHandler))
+            )
         }
     }
 
@@ -342,7 +346,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ///   - port: 1 to 65535.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         add { identifier in
-            let task = URLSessionStreamTask(self, identifier, TaskSpec(to: StreamPlace(host: hostname, port: port)))
+            let task = URLSessionStreamTask(self, identifier, TaskSpec(to: (hostname, port)))
             task.channel.adopt(queue: delegateQueue)
             return task
         }
@@ -401,7 +405,9 @@ extension URLSession {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data(completionHandler))) }
+        add {
+            URLSessionUploadTask(self, $0, TaskSpec(uploadResumingFrom: resumeData, .data, .data(completionHandler)))
+        }
     }
 
     /// Resumes a cancelled or failed upload (``uploadTask(withResumeData:)``), and waits for the answer.

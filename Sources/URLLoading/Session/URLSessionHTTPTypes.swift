@@ -59,7 +59,7 @@ extension URLSession {
 
     private func answer<Content>(_ loaded: (Content, URLResponse)) throws -> (Content, HTTPResponse) {
         guard let response = (loaded.1 as? HTTPURLResponse)?.httpResponse else {
-            throw ErrorTranslation.urlError(.badServerResponse, loaded.1.url, "the response is not an HTTP response")
+            throw URLError(.badServerResponse, loaded.1.url, "the response is not an HTTP response")
         }
         return (loaded.0, response)
     }
@@ -81,7 +81,7 @@ extension HTTPRequest {
         get throws {
             if let request = URLRequest(httpRequest: self) { return request }
             let reason = "the request's scheme, authority and path are not a URL, or the value of a field is not UTF-8"
-            throw ErrorTranslation.urlError(.unsupportedURL, nil, reason)
+            throw URLError(.unsupportedURL, nil, reason)
         }
     }
 }

@@ -181,7 +181,7 @@ extension URLRequest {
             request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
             return (request, nil)
         } catch {
-            return (request, ErrorTranslation.urlError(.badURL, url, error))
+            return (request, URLError(.badURL, url, error))
         }
     }
 }

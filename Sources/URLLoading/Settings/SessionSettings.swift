@@ -52,7 +52,7 @@ final class SessionSettings: Sendable {
             ],
             rules: configuration.answerRules(SecretFields(configuration.secretHeaderFields)),
             // The storage is held weakly by its observer, so a reference to it is slow: each request asks its store.
-            cookies: hasSubclass ? nil : cookies.map { SessionCookies($0.store, policy) },
+            cookies: hasSubclass ? nil : cookies?.store.serving(policy),
             asksForCookies: hasSubclass,
             setsCookies: configuration.httpShouldSetCookies,
             answers: cache,
@@ -95,22 +95,6 @@ final class SessionSettings: Sendable {
             uniquingKeysWith: { _, last in last }
         )
         return values.fields ?? HTTPFields()
-    }
-}
-
-/// A session's store of cookies, with the session's policy. The stricter of it and the store's own applies.
-final class SessionCookies: CookieStoring {
-    private let store: CookieStore
-    private let policy: HTTPCookie.AcceptPolicy
-
-    init(_ store: CookieStore, _ policy: HTTPCookie.AcceptPolicy) { (self.store, self.policy) = (store, policy) }
-
-    func header(for scope: CookieScope, document: CookieScope?) -> [UInt8]? {
-        store.header(for: scope, document: document)
-    }
-
-    func store(setCookieLines lines: [ArraySlice<UInt8>], from scope: CookieScope, document: CookieScope?) {
-        store.store(setCookieLines: lines, from: scope, document: document, policy: policy)
     }
 }
 

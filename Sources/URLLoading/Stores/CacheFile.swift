@@ -85,7 +85,7 @@ struct CacheNote: Kept {
         case 5: kept = try record.row(value as? Bool)
         case 6: kept = try record.row((value as? any BinaryInteger).flatMap { Int(exactly: $0) })
         case 7: kept = try record.row(value as? Double ?? (value as? Float).map { Double($0) })
-        default: throw .damaged
+        default: throw StoreFile.damage
         }
         return CacheNote(value: kept)
     }
@@ -101,14 +101,14 @@ struct CacheNote: Kept {
         case is Bool: 5
         case is any BinaryInteger: 6
         case is Double, is Float: 7
-        default: throw .damaged
+        default: throw StoreFile.damage
         }
     }
 
     private static func table(_ members: [AnyHashable: Any]) throws(Errno) -> [String: CacheNote] {
         var table: [String: CacheNote] = [:]
         for (key, member) in members {
-            guard let name = key.base as? String else { throw .damaged }
+            guard let name = key.base as? String else { throw StoreFile.damage }
             table[name] = CacheNote(value: member)
         }
         return table

@@ -83,7 +83,7 @@ extension ContentSum: Kept {
 
     static func keep(_ sum: ContentSum?, in record: inout StoreRecord) throws(Errno) -> ContentSum {
         let sum = ContentSum(length: try record.row(sum?.length), checksum: try record.row(sum?.checksum))
-        guard sum.length >= 0 else { throw .damaged }
+        guard sum.length >= 0 else { throw StoreFile.damage }
         return sum
     }
 }

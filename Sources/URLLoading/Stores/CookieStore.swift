@@ -18,9 +18,9 @@ final class CookieStore: Sendable {
         var policy = HTTPCookie.AcceptPolicy.always
         var isLoaded: Bool
         /// The file as it was last read or written.
-        var fileState: StoreFile.State?
+        var fileState: StoreFile?
         /// The file as it was found damaged.
-        var damagedState: StoreFile.State?
+        var damagedState: StoreFile?
         var isFlushPlanned = false
         /// When the file was last looked at, in seconds since 1970.
         var lastLook = 0.0
@@ -121,6 +121,14 @@ final class CookieStore: Sendable {
         guard !lines.isEmpty else { return }
         let cookies = Self.cookies(in: lines, from: scope)
         if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
+    }
+
+    /// The store for a session's loads, with the session's policy.
+    func serving(_ policy: HTTPCookie.AcceptPolicy) -> ClientSettings.Cookies {
+        (
+            { self.header(for: $0, document: $1) },
+            { self.store(setCookieLines: $0, from: $1, document: $2, policy: policy) }
+        )
     }
 
     /// Returns the cookies in a response's Set-Cookie fields, whether or not its server may set them.
@@ -249,7 +257,7 @@ final class CookieStore: Sendable {
         } catch {
             state.failure = error
             // A file that could not be read is not known: it is read again before it is replaced.
-            if error == .damaged { (state.fileState, state.damagedState) = (seen, seen) }
+            if error == StoreFile.damage { (state.fileState, state.damagedState) = (seen, seen) }
             report(error)
         }
     }
@@ -301,17 +309,17 @@ final class CookieStore: Sendable {
     private func adopt(
         _ file: CookieFile,
         except mine: Set<Cookie.Key>,
-        _ known: StoreFile.State?
+        _ known: StoreFile?
     ) throws(Errno) {
         // A file that is gone changes nothing.
         guard let found = file.state, found != known else { return }
         let entries: [CookieJar.Entry]
         do throws(Errno) {
             entries = try file.read() ?? []
-        } catch .damaged {
+        } catch StoreFile.damage {
             // The file's content is lost; our cookies need not be.
             state.withLock { ($0.fileState, $0.damagedState) = (found, found) }
-            report(.damaged)
+            report(StoreFile.damage)
             return
         }
         let now = Self.now
@@ -325,7 +333,8 @@ final class CookieStore: Sendable {
     private func report(_ failure: Errno) {
         guard let file else { return }
         reportLine(
-            failure == .damaged ? file.damage : "the cookies in \(file.path) could not be kept: \(failure.words)"
+            failure == StoreFile.damage
+                ? file.damage : "the cookies in \(file.path) could not be kept: \(failure.words)"
         )
     }
 

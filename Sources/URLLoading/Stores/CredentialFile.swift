@@ -15,7 +15,7 @@ extension SharedFile<CredentialTable> {
         do throws(Errno) {
             return try read() ?? CredentialTable()
         } catch {
-            throw error.code == EFBIG ? .damaged : error
+            throw error.code == EFBIG ? StoreFile.damage : error
         }
     }
 
@@ -26,12 +26,12 @@ extension SharedFile<CredentialTable> {
     ///   would be too long to be read.
     func update(
         _ change: (inout CredentialTable) -> Void
-    ) throws(Errno) -> (table: CredentialTable, state: StoreFile.State?) {
+    ) throws(Errno) -> (table: CredentialTable, state: StoreFile?) {
         try locked { () throws(Errno) in
             let before: CredentialTable
             do throws(Errno) {
                 before = try table()
-            } catch .damaged {
+            } catch StoreFile.damage {
                 setAside()
                 before = CredentialTable()
             }

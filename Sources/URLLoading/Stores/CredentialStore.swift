@@ -14,7 +14,7 @@ final class CredentialStore: Sendable {
         var added = AddedCredentials()
         /// The file's content when it was in the state ``seen``.
         var kept = CredentialTable()
-        var seen: StoreFile.State?
+        var seen: StoreFile?
         var hasLooked = false
         /// Why the last reading failed; nil if it did not.
         var failure: Errno?
@@ -57,10 +57,10 @@ final class CredentialStore: Sendable {
         } catch {
             // The program continues without the file's credentials: an unreadable file must not stop it. If the disk or
             // a lack of descriptors is the reason, what was known stays, and the next look reads again.
-            if error == .damaged { (known.kept, known.seen) = (CredentialTable(), state) }
+            if error == StoreFile.damage { (known.kept, known.seen) = (CredentialTable(), state) }
             if error != known.failure {
                 let unread = "the credentials in \(file.path) cannot be read: \(error.words)"
-                reportLine(error == .damaged ? file.damage : unread)
+                reportLine(error == StoreFile.damage ? file.damage : unread)
             }
             known.failure = error
         }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlReactor
 internal import UncurlSemantics
 internal import UncurlTLS
@@ -67,7 +68,7 @@ final class DiskCache: Sendable {
     /// Returns what can be said from the directory's state alone: at most one system call, and no allocation.
     ///
     /// - Parameter isExact: whether to see at once what other caches have stored in the directory.
-    func holds(_ key: @autoclosure () -> CacheKey?, isExact: Bool = true) -> URLCache.Finding {
+    func holds(_ key: @autoclosure () -> CacheKey?, isExact: Bool = true) -> AnswerFinding<CachedURLResponse> {
         let now = Self.now(CLOCK_MONOTONIC_COARSE)
         let isRecent = !isExact && state.withLock { $0.looked.map { now - $0 < Self.patience } ?? false }
         let found = isRecent ? nil : StoreFile.state(directory)
@@ -77,9 +78,9 @@ final class DiskCache: Sendable {
             if !isRecent { state.looked = state.index.state == found ? now : nil }
             if state.waiting.isEmpty, state.index.entries.isEmpty, state.index.state == found { return .nothing }
             guard let key = key() else { return .nothing }
-            if let entry = state.waiting[key] { return .response(entry) }
-            if state.index.state != found { return .onDisk(key) }
-            return state.index.mayHold(key.quickDigest) ? .onDisk(key) : .nothing
+            if let entry = state.waiting[key] { return .answer(entry) }
+            if state.index.state != found { return .unread(key) }
+            return state.index.mayHold(key.quickDigest) ? .unread(key) : .nothing
         }
     }
 
@@ -103,7 +104,7 @@ final class DiskCache: Sendable {
             }
         } catch {
             // A file that became larger than the cache may be is not one of this cache.
-            if !error.isOfFile { return nil }
+            if !StoreFile.isOfFile(error) { return nil }
         }
         remove(names: [name])
         return nil
@@ -324,7 +325,7 @@ struct DiskIndex: Sendable {
     /// In octets.
     private(set) var usage = 0
     /// The directory's state when it was read. It changes when another process adds or removes a file.
-    var state: StoreFile.State?
+    var state: StoreFile?
 
     static let suffix = ".entry"
     /// The suffix of a file that is being written, or that a process left behind when it died.
@@ -399,7 +400,7 @@ struct DiskIndex: Sendable {
     }
 }
 
-extension StoreFile.State {
+extension StoreFile {
     /// Nanoseconds since 1970.
     var time: Int64 { seconds &* 1_000_000_000 &+ nanoseconds }
 }

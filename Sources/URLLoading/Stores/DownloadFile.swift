@@ -27,7 +27,7 @@ final class DownloadFile: @unchecked Sendable {
         do throws(Errno) {
             file = try WritableFile(creating: url.path)
         } catch {
-            throw ErrorTranslation.fileError(.cannotCreateFile, source, "the download's file", error)
+            throw URLError(.cannotCreateFile, source, "the download's file", error)
         }
     }
 
@@ -59,7 +59,7 @@ final class DownloadFile: @unchecked Sendable {
             written += Int64(bytes.count)
             sum?.add(bytes)
         } catch {
-            throw ErrorTranslation.urlError(.cannotWriteToFile, source, "the download's file: \(error)")
+            throw URLError(.cannotWriteToFile, source, "the download's file: \(error)")
         }
     }
 
@@ -68,7 +68,7 @@ final class DownloadFile: @unchecked Sendable {
         do throws(Errno) {
             try file?.checkWrites()
         } catch {
-            throw ErrorTranslation.urlError(.cannotWriteToFile, source, "the download's file: \(error)")
+            throw URLError(.cannotWriteToFile, source, "the download's file: \(error)")
         }
     }
 

@@ -39,7 +39,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         guard let scope = CookieScope(URL) else { return [] }
         let now = Date().timeIntervalSince1970
-        let lines = headerFields.filter { HeaderNames.areEqual($0.key, "Set-Cookie") }.values.flatMap(
+        let lines = headerFields.filter { $0.key.isSameName(as: "Set-Cookie") }.values.flatMap(
             SetCookieLine.split
         )
         return lines.compactMap(SetCookieLine.init).compactMap { line in

@@ -20,9 +20,9 @@ extension RequestValues: Kept {
         kept.replaceFields(try record.row(optional: values?.fields))
         try record.rows(of: values, in: &kept, \.httpBody, \.networkServiceType, \.allowsCellularAccess)
         try record.rows(of: values, in: &kept, \.allowsExpensiveNetworkAccess, \.allowsConstrainedNetworkAccess)
-        try record.rows(of: values, in: &kept, \.sent.handlesCookies, \.httpShouldUsePipelining, \.sent.hasLeftOrigin)
-        try record.rows(of: values, in: &kept, \.sent.sendsContentWithGET, \.maximumDataLength)
-        kept.terms = try record.row(optional: values?.terms?.values).map { TermsBox($0) }
+        try record.rows(of: values, in: &kept, \.handlesCookies, \.httpShouldUsePipelining, \.hasLeftOrigin)
+        try record.rows(of: values, in: &kept, \.sendsContentWithGET, \.maximumDataLength)
+        kept.terms = try record.row(optional: values?.terms.first).map { [$0] } ?? []
         return kept
     }
 
@@ -31,8 +31,8 @@ extension RequestValues: Kept {
     /// its own proxy and limits in the next process.
     var forResumption: RequestValues {
         var values = self
-        (values.body, values.terms) = (.none, nil)
-        (values.maximumDataLength, values.sent.sendsContentWithGET) = (nil, false)
+        (values.body, values.terms) = (.none, [])
+        (values.maximumDataLength, values.sendsContentWithGET) = (nil, false)
         return values
     }
 }
@@ -101,7 +101,9 @@ extension HTTPFields: Kept {
         var read = HTTPFields()
         while !record.isAtEnd {
             let (name, value): (ArraySlice<UInt8>, ArraySlice<UInt8>) = (try record.row(nil), try record.row(nil))
-            do throws(HTTP1Error) { try read.append(name: name.span, value: value.span) } catch { throw .damaged }
+            do throws(HTTP1Error) { try read.append(name: name.span, value: value.span) } catch {
+                throw StoreFile.damage
+            }
         }
         return read
     }
@@ -142,7 +144,7 @@ extension Endpoint: Kept {
         switch endpoint {
         case .host(let host, let port)?: place = (host, port)
         // A connection to another endpoint would be worse than none.
-        case .address?: throw .damaged
+        case .address?: throw StoreFile.damage
         case .origin?, nil: break
         }
         guard let host = try record.row(optional: place?.host) else { return .origin }
@@ -161,7 +163,7 @@ extension Proxy.Kind: Kept {}
 extension Proxy: Kept {
     static func keep(_ proxy: Proxy?, in record: inout StoreRecord) throws(Errno) -> Proxy {
         let kind = try record.row(proxy?.kind)
-        guard let host = try? URLHost(try record.row(proxy?.host.description)) else { throw .damaged }
+        guard let host = try? URLHost(try record.row(proxy?.host.description)) else { throw StoreFile.damage }
         return Proxy(
             kind,
             host: host,

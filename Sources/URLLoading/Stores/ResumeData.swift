@@ -100,7 +100,7 @@ extension ResumeData {
 
     /// Why a download cannot resume now, though its file may be as it was.
     static func unreadable(_ reason: Errno, _ url: URL?) -> URLError {
-        ErrorTranslation.fileError(.cannotOpenFile, url, "the file of the download to resume", reason)
+        URLError(.cannotOpenFile, url, "the file of the download to resume", reason)
     }
 }
 
@@ -136,7 +136,7 @@ extension HTTPURLResponse {
             entityTag: sendableEntityTag,
             lastModified: value(forHTTPHeaderField: "Last-Modified"),
             date: value(forHTTPHeaderField: "Date")?.httpDate,
-            now: UnixTime.now
+            now: unixTime()
         )
     }
 

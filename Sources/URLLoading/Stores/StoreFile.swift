@@ -2,10 +2,16 @@ internal import Foundation
 internal import Glibc
 internal import UncurlClient
 internal import UncurlReactor
+internal import UncurlTLS
 
-/// Whole files of the stores. They are read and replaced whole, so that no reader finds half of a file, even after a
-/// process was killed.
-package enum StoreFile {
+/// The state of a store's file, which changes with its content, and how such files are read and replaced: whole, so
+/// that no reader finds half of a file, even after a process was killed.
+package struct StoreFile: Hashable, Sendable {
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int64
+    let nanoseconds: Int64
+
     /// Writes a line to standard error: without it, a program would not learn that a store does not read its file.
     @Sendable static func report(_ line: String) {
         try? FileHandle.standardError.write(contentsOf: Data("URLLoading: \(line)\n".utf8))
@@ -22,7 +28,7 @@ package enum StoreFile {
     static func value<Value: Kept>(_ path: String, limit: Int, _ kind: StoreRecord.Kind) throws(Errno) -> Value? {
         do throws(Errno) {
             return StoreRecord.value(of: try read(path, limit: limit), kind)
-        } catch  where error.isOfFile {
+        } catch  where isOfFile(error) {
             return nil
         }
     }
@@ -190,7 +196,7 @@ package enum StoreFile {
         let folder = parent(of: path)
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let file = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
-        let now = UnixTime.now
+        let now = unixTime()
         return ((try? names(in: folder)) ?? []).compactMap { name in
             guard name.hasPrefix(file + ".") else { return nil }
             let isOld =
@@ -199,15 +205,23 @@ package enum StoreFile {
         }
     }
 
+    // MARK: Faults
+
+    /// The file is no record of ours, or only a part of one. The system has no such error.
+    static let damage = Errno(code: -1)
+
+    /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not a
+    /// regular file. Other faults, such as a lack of descriptors, say nothing about the file and may pass.
+    static func isOfFile(_ fault: Errno) -> Bool { [ENOENT, EFBIG, EINVAL, ENXIO].contains(fault.code) }
+
     // MARK: States
 
-    /// Returns the state of a file or directory, which changes with its content; nil if there is no such file.
-    /// Allocates nothing.
-    static func state(_ path: String) -> State? {
+    /// Returns the state of a file or directory; nil if there is no such file. Allocates nothing.
+    static func state(_ path: String) -> StoreFile? {
         var found = stat()
         // A string that is passed as an argument would be copied first.
         guard unsafe path.withCString({ unsafe stat($0, &found) }) == 0 else { return nil }
-        return State(
+        return StoreFile(
             inode: UInt64(found.st_ino),
             size: Int64(found.st_size),
             seconds: Int64(found.st_mtim.tv_sec),
@@ -215,57 +229,30 @@ package enum StoreFile {
         )
     }
 
-    struct State: Hashable, Sendable {
-        let inode: UInt64
-        let size: Int64
-        let seconds: Int64
-        let nanoseconds: Int64
-    }
-
     /// Returns the names in a directory; none if there is no such directory.
     static func names(in path: String) throws(Errno) -> [String] {
-        guard let directory = unsafe opendir(path) else {
-            if errno == ENOENT { return [] }
-            throw Errno(code: errno)
+        do throws(FileFault) { return try fileNames(in: path) } catch {
+            if error.code == ENOENT { return [] }
+            throw Errno(code: error.code)
         }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while true {
-            // Only errno tells an error from the end.
-            errno = 0
-            guard let entry = unsafe readdir(directory) else { break }
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        if errno != 0 { throw Errno(code: errno) }
-        return names
     }
 
     /// Sets a file's time to now: the file used last is evicted last.
     static func touch(_ path: String) { _ = unsafe utimensat(AT_FDCWD, path, nil, 0) }
 }
 
-extension StoreFile.State: Kept {
+extension StoreFile: Kept {
     static func keep(_ state: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         try record.rows(of: state, Self.init, \.inode, \.size, \.seconds, \.nanoseconds)
     }
 }
 
-/// Why a file of the stores cannot be read or written.
 extension Errno {
-    /// The file is no record of ours, or only a part of one. The system has no such error.
-    static let damaged = Errno(code: -1)
     /// Another process holds the lock.
     static let busy = Errno(code: EBUSY)
 
     /// The system's words without the symbol.
     var words: String { unsafe String(cString: strerror(code)) }
-
-    /// Whether the fault is the file's own, so that another look finds the same: the file is gone, too long, or not a
-    /// regular file. Other faults, such as a lack of descriptors, say nothing about the file and may pass.
-    var isOfFile: Bool { [ENOENT, EFBIG, EINVAL, ENXIO].contains(code) }
 }
 
 /// The directories of this program's stores, by the XDG Base Directory Specification 0.8.
@@ -313,9 +300,9 @@ struct SharedFile<Content: Kept>: Sendable {
     var foreign: (@Sendable ([UInt8]) -> Content?)?
 
     /// The file's state, which is another one after a process has written the file. Nil if there is no file.
-    var state: StoreFile.State? { StoreFile.state(path) }
+    var state: StoreFile? { StoreFile.state(path) }
 
-    /// Returns what the file holds; nil if there is no file. `Errno.damaged`: it is not a file of this
+    /// Returns what the file holds; nil if there is no file. ``StoreFile/damage``: it is not a file of this
     /// kind, or only part of one.
     func read() throws(Errno) -> Content? {
         let octets: [UInt8]
@@ -325,12 +312,12 @@ struct SharedFile<Content: Kept>: Sendable {
             if error.code == ENOENT { return nil }
             throw error
         }
-        guard let content = StoreRecord.value(of: octets, kind) ?? foreign?(octets) else { throw .damaged }
+        guard let content = StoreRecord.value(of: octets, kind) ?? foreign?(octets) else { throw StoreFile.damage }
         return content
     }
 
     /// Writes the file, and returns its state after that. The caller holds the lock.
-    func write(_ content: Content) throws(Errno) -> StoreFile.State? {
+    func write(_ content: Content) throws(Errno) -> StoreFile? {
         guard let octets = StoreRecord.file(kind, of: content) else { throw Errno(code: EINVAL) }
         guard octets.count <= limit else { throw Errno(code: EFBIG) }
         try StoreFile.replace(path, with: octets, isDurable: true)

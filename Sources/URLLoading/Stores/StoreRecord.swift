@@ -116,7 +116,7 @@ struct StoreRecord {
     ///
     /// - Parameter value: what is written; nil in reading.
     mutating func row<Value: Kept>(_ value: Value?) throws(Errno) -> Value {
-        guard let value = try row(optional: value) else { throw .damaged }
+        guard let value = try row(optional: value) else { throw StoreFile.damage }
         return value
     }
 
@@ -152,14 +152,14 @@ struct StoreRecord {
     /// Writes or reads the length. Returns what ``finish(_:)`` needs; nil for a field without a value.
     private mutating func begin(isThere: Bool) throws(Errno) -> Int? {
         depth += 1
-        guard depth <= Self.mostDepth else { throw .damaged }
+        guard depth <= Self.mostDepth else { throw StoreFile.damage }
         let length = try number(isReading ? nil : isThere ? 0 : -1)
         if length == -1 {
             depth -= 1
             return nil
         }
         guard isReading else { return octets.count }
-        guard length >= 0, length <= end - place else { throw .damaged }
+        guard length >= 0, length <= end - place else { throw StoreFile.damage }
         defer { end = place + Int(length) }
         return end
     }
@@ -167,7 +167,7 @@ struct StoreRecord {
     private mutating func finish(_ mark: Int) throws(Errno) {
         depth -= 1
         if isReading {
-            guard isAtEnd else { throw .damaged }
+            guard isAtEnd else { throw StoreFile.damage }
             end = mark
         } else {
             put(Int64(octets.count - mark), at: mark - 8)
@@ -184,7 +184,7 @@ struct StoreRecord {
             put(value, at: octets.count - 8)
             return value
         }
-        guard end - place >= 8 else { throw .damaged }
+        guard end - place >= 8 else { throw StoreFile.damage }
         defer { place += 8 }
         return Self.number(octets[place..<place + 8])
     }
@@ -212,7 +212,9 @@ struct StoreRecord {
 
 extension Kept where Self: RawRepresentable, RawValue: Kept {
     static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
-        guard let choice = Self(rawValue: try RawValue.keep(value?.rawValue, in: &record)) else { throw .damaged }
+        guard let choice = Self(rawValue: try RawValue.keep(value?.rawValue, in: &record)) else {
+            throw StoreFile.damage
+        }
         return choice
     }
 }
@@ -221,7 +223,7 @@ extension Kept where Self: FixedWidthInteger {
     static func keep(_ value: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
         let number = try record.number(value.map { Int64(truncatingIfNeeded: $0) })
         let value = Self(truncatingIfNeeded: number)
-        guard Int64(truncatingIfNeeded: value) == number else { throw .damaged }
+        guard Int64(truncatingIfNeeded: value) == number else { throw StoreFile.damage }
         return value
     }
 }
@@ -238,7 +240,7 @@ extension Bool: Kept {
         switch try record.number(value.map { $0 ? 1 : 0 }) {
         case 0: return false
         case 1: return true
-        default: throw .damaged
+        default: throw StoreFile.damage
         }
     }
 }
@@ -281,7 +283,7 @@ extension String: Kept {
 
 extension URL: Kept {
     static func keep(_ value: URL?, in record: inout StoreRecord) throws(Errno) -> URL {
-        guard let url = value ?? URL(string: String.keep(nil, in: &record)) else { throw .damaged }
+        guard let url = value ?? URL(string: String.keep(nil, in: &record)) else { throw StoreFile.damage }
         if value != nil { record.content(url.absoluteString.utf8) }
         return url
     }
@@ -291,7 +293,7 @@ extension Date: Kept {
     /// A date that is not finite is refused.
     static func keep(_ value: Date?, in record: inout StoreRecord) throws(Errno) -> Date {
         let seconds = try Double.keep(value?.timeIntervalSinceReferenceDate, in: &record)
-        guard seconds.isFinite else { throw .damaged }
+        guard seconds.isFinite else { throw StoreFile.damage }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 }
@@ -318,7 +320,7 @@ extension Dictionary: Kept, KeptField where Key == String, Value: Kept {
         while left.map({ !$0.isEmpty }) ?? !record.isAtEnd {
             let member = left?.popFirst()
             let key = try record.row(member?.key)
-            guard !MarkRun.isTooLong(in: key) else { throw .damaged }
+            guard !MarkRun.isTooLong(in: key) else { throw StoreFile.damage }
             table[key] = try record.row(member?.value)
         }
         return table

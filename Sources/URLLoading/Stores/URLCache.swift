@@ -1,5 +1,6 @@
 public import Foundation
 internal import Synchronization
+internal import UncurlClient
 internal import UncurlSemantics
 
 /// Responses by request, in memory and on disk. A session uses it by the rules of HTTP caching (RFC 9111) for a private
@@ -84,8 +85,8 @@ open class URLCache: NSObject, @unchecked Sendable {
         let found: CachedURLResponse? =
             switch look(for: request, isExact: true) {
             case .nothing: nil
-            case .response(let response): response
-            case .onDisk(let key): load(key)
+            case .answer(let response): response
+            case .unread(let key): load(key)
             }
         return found?.unlessForeign(to: request.values.fields)
     }

@@ -6,14 +6,6 @@ package import UncurlSemantics
 
 /// The methods that a session's loader uses, which must not block its loop.
 extension URLCache {
-    enum Finding {
-        case nothing
-        /// In memory, or on its way to the disk.
-        case response(CachedURLResponse)
-        /// Perhaps on disk: ``load(_:_:)`` finds out, off the loop.
-        case onDisk(CacheKey)
-    }
-
     /// A subclass may find and store as it likes, so it is called for each load, by the methods it may have overridden.
     var isSubclass: Bool { type(of: self) != URLCache.self }
 
@@ -21,19 +13,19 @@ extension URLCache {
     private static let telling = DispatchQueue(label: "URLLoading.URLCache", qos: .utility)
 
     /// Looks the request up. Never blocks. While the cache is empty it costs no more than a look at the directory.
-    func find(_ request: URLRequest) -> Finding {
-        isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request, isExact: false)
+    func find(_ request: URLRequest) -> AnswerFinding<CachedURLResponse> {
+        isSubclass ? CacheKey(request).map { .unread($0) } ?? .nothing : look(for: request, isExact: false)
     }
 
     /// Looks the request up in this class's own memory and disk.
-    func look(for request: URLRequest, isExact: Bool) -> Finding {
+    func look(for request: URLRequest, isExact: Bool) -> AnswerFinding<CachedURLResponse> {
         if memory.withLock({ $0.isEmpty }) { return disk?.holds(CacheKey(request), isExact: isExact) ?? .nothing }
         guard let key = CacheKey(request) else { return .nothing }
         return look(for: key, isExact: isExact)
     }
 
-    private func look(for key: CacheKey, isExact: Bool) -> Finding {
-        if let found = memory.withLock({ $0.value(for: key) }) { return .response(found) }
+    private func look(for key: CacheKey, isExact: Bool) -> AnswerFinding<CachedURLResponse> {
+        if let found = memory.withLock({ $0.value(for: key) }) { return .answer(found) }
         return disk?.holds(key, isExact: isExact) ?? .nothing
     }
 
@@ -114,11 +106,11 @@ extension URLCache {
 }
 
 extension URLCache: AnswerStore {
-    package func find(_ key: CacheKey) -> AnswerFinding {
-        switch isSubclass ? .onDisk(key) : look(for: key, isExact: false) {
+    package func find(_ key: CacheKey) -> AnswerFinding<StoredAnswer> {
+        switch isSubclass ? .unread(key) : look(for: key, isExact: false) {
         case .nothing: .nothing
-        case .response(let response): response.answer.map { .answer($0) } ?? .nothing
-        case .onDisk: .unread
+        case .answer(let response): response.answer.map { .answer($0) } ?? .nothing
+        case .unread: .unread(key)
         }
     }
 
@@ -198,7 +190,7 @@ struct CacheEntry {
     /// Nil without a cache, or if the class does not allow to store its answer.
     init?(ofClass policy: URLCache.StoragePolicy, _ cache: URLCache?) {
         guard let cache, policy != .notAllowed else { return nil }
-        (storage, received, ofClass) = (.everywhere, UnixTime.now, policy)
+        (storage, received, ofClass) = (.everywhere, unixTime(), policy)
         limit = cache.contentLimit
     }
 

@@ -62,7 +62,7 @@ public final class URLServerTrust: Sendable {
     }
 
     static func error(_ failure: TLSTrustFailure) -> URLError {
-        error(ErrorTranslation.code(failure.reason), failure.description)
+        error(URLError.Code(failure.reason), failure.description)
     }
 
     private static func error(_ code: URLError.Code, _ words: String) -> URLError {

@@ -9,7 +9,7 @@ struct UploadResumeData: Sendable {
         /// The octets themselves: the resume data may hold their only copy.
         case data(Data)
         /// A file's path, and the file's state when it was sent first; nil where the state could not be read.
-        case file(String, StoreFile.State?)
+        case file(String, StoreFile?)
         /// A stream, for which the delegate is asked (`needNewBodyStreamFrom`).
         case stream
     }
@@ -43,7 +43,7 @@ extension UploadDraft: Kept {}
 
 extension UploadResumeData.Content: Kept {
     static func keep(_ content: Self?, in record: inout StoreRecord) throws(Errno) -> Self {
-        var (path, state, data): (String?, StoreFile.State?, Data?)
+        var (path, state, data): (String?, StoreFile?, Data?)
         switch content {
         case .file(let file, let known)?: (path, state) = (file, known)
         case .data(let octets)?: data = octets

@@ -174,7 +174,7 @@ extension URLSession.AsyncBytes {
 
             private var characterTooLong: URLError {
                 let reason = "a character is longer than \(limit) scalars; characters(limit:) sets the limit"
-                return ErrorTranslation.urlError(.dataLengthExceedsMaximum, scalars.task.currentRequest?.url, reason)
+                return URLError(.dataLengthExceedsMaximum, scalars.task.currentRequest?.url, reason)
             }
         }
     }
@@ -354,7 +354,7 @@ extension URLSession.AsyncBytes {
             private var lineTooLong: URLError {
                 let url = bytes.task.currentRequest?.url
                 let reason = "a line is longer than \(limit) bytes; lines(limit:) sets the limit"
-                return ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, reason)
+                return URLError(.dataLengthExceedsMaximum, url, reason)
             }
 
             private mutating func take() -> String? {

@@ -19,7 +19,7 @@ package struct ResponseChunks: Sendable {
         do {
             return try await reader.next()
         } catch {
-            throw ErrorTranslation.error(error, task.currentRequest?.url)
+            throw URLError(error, task.currentRequest?.url)
         }
     }
 }
@@ -43,7 +43,7 @@ extension URLSession {
                 let reader = URLSession.AsyncBytes.Reader(task, channel)
                 return ResponseChunks(reader, try await reader.head())
             } catch {
-                throw ErrorTranslation.error(error, task.currentRequest?.url)
+                throw URLError(error, task.currentRequest?.url)
             }
         }
         return (task, chunks)

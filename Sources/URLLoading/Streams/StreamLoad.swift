@@ -120,7 +120,7 @@ final class StreamLoad: WishWorker, AnswerSource {
             connection.hold(isSendingHeld)
             connection.start(self)
             advance()
-        case .failure(let error): delegate?.end(ErrorTranslation.error(error, nil))
+        case .failure(let error): delegate?.end(URLError(error, nil))
         }
     }
 
@@ -243,7 +243,7 @@ final class StreamLoad: WishWorker, AnswerSource {
     }
 
     private func broken(_ reason: String) -> URLError {
-        ErrorTranslation.urlError(.networkConnectionLost, nil, reason)
+        URLError(.networkConnectionLost, nil, reason)
     }
 
     private func updateReading() {
@@ -317,7 +317,7 @@ final class StreamLoad: WishWorker, AnswerSource {
 
     private func readTimedOut(_ number: UInt64) {
         guard let read = removeRead(number) else { return }
-        let error = ErrorTranslation.urlError(.timedOut, nil, "no data came within the time limit")
+        let error = URLError(.timedOut, nil, "no data came within the time limit")
         fail(read, error)
         advance()
     }
@@ -328,7 +328,7 @@ final class StreamLoad: WishWorker, AnswerSource {
     }
 
     private func writeTimedOut(_ number: UInt64) {
-        let error = ErrorTranslation.urlError(.timedOut, nil, "the peer did not take the data within the time limit")
+        let error = URLError(.timedOut, nil, "the peer did not take the data within the time limit")
         if let index = writes.firstIndex(where: { $0.number == number }) {
             let write = writes.remove(at: index)
             // The part that the connection has will still be sent, if the peer takes it.
@@ -355,7 +355,7 @@ final class StreamLimit: TimerHandler {
     ///   - seconds: the limit; if it means no limit (``TimeLimit/duration(_:)``), the initialiser returns nil.
     ///   - isStanding: whether the task is suspended already.
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
-        guard let limit = TimeLimit.duration(seconds) else { return nil }
+        guard let limit = Duration.limit(seconds) else { return nil }
         (self.loop, self.act) = (loop, act)
         left = limit.wholeNanoseconds
         if !isStanding { go() }
@@ -417,7 +417,7 @@ extension StreamLoad {
         guard let delegate else { return }
         guard case .open(let connection) = state, reading == .open, writing == .open else {
             let reason = "there is no connection left to secure"
-            return delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, reason))
+            return delegate.end(URLError(.secureConnectionFailed, nil, reason))
         }
         do {
             guard let origin else { return }
@@ -430,7 +430,7 @@ extension StreamLoad {
                 }
             )
         } catch {
-            delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, error))
+            delegate.end(URLError(.secureConnectionFailed, nil, error))
         }
     }
 
@@ -438,7 +438,7 @@ extension StreamLoad {
         guard let delegate else { return }
         guard case .open(let connection) = state else {
             let reason = "there is no connection to capture"
-            return delegate.end(ErrorTranslation.urlError(.networkConnectionLost, nil, reason))
+            return delegate.end(URLError(.networkConnectionLost, nil, reason))
         }
         state = .closed
         let rest = input.rest
@@ -481,7 +481,7 @@ extension StreamLoad: UpgradedConnectionDelegate {
 
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
         if let error {
-            delegate?.end(ErrorTranslation.error(error, nil))
+            delegate?.end(URLError(error, nil))
         } else {
             state = .closed
             readingEnded()
@@ -504,7 +504,7 @@ extension SessionEngine {
     ) throws(TLSError) -> EngineRequest.Options {
         var options = EngineRequest.Options()
         options.timeouts = Timeouts(
-            connect: TimeLimit.duration(settings.requestTimeout),
+            connect: Duration.limit(settings.requestTimeout),
             poolWait: nil,
             responseHead: nil,
             idle: nil,

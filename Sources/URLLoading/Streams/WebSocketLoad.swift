@@ -104,7 +104,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         silence = nil
         guard let connection, let delegate else { return }
         if !connection.isPaused, connection.lastReceived.advanced(by: limit) <= loop.now {
-            delegate.end(ErrorTranslation.urlError(.timedOut, url, "the server has sent nothing for \(limit)"))
+            delegate.end(URLError(.timedOut, url, "the server has sent nothing for \(limit)"))
         } else {
             watch(limit)
         }
@@ -134,7 +134,7 @@ final class WebSocketLoad: AnswerSource, WishWorker {
         case .unsent(let reply): unsent.append(reply)
         case .send(_, let reply), .ping(_, let reply):
             let reason = "the WebSocket is closed"
-            answer(reply, .failure(ErrorTranslation.urlError(.networkConnectionLost, url, reason)))
+            answer(reply, .failure(URLError(.networkConnectionLost, url, reason)))
         case .limit: break
         }
     }
@@ -339,11 +339,11 @@ extension WebSocketFailure {
 
     fileprivate func translated(_ url: URL?) -> URLError {
         switch self {
-        case .violation(.messageTooBig): ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, self)
-        case .violation: ErrorTranslation.urlError(.badServerResponse, url, self)
-        case .lost(let error?): ErrorTranslation.error(error, url)
-        case .lost(nil): ErrorTranslation.urlError(.networkConnectionLost, url, self)
-        case .closeTimedOut: ErrorTranslation.urlError(.timedOut, url, self)
+        case .violation(.messageTooBig): URLError(.dataLengthExceedsMaximum, url, self)
+        case .violation: URLError(.badServerResponse, url, self)
+        case .lost(let error?): URLError(error, url)
+        case .lost(nil): URLError(.networkConnectionLost, url, self)
+        case .closeTimedOut: URLError(.timedOut, url, self)
         }
     }
 }

@@ -9,16 +9,6 @@ internal import UncurlReactor
 ///
 /// The loader counts, not the delivery: counting changes the task's progress, whose observers may cancel the task.
 struct Delivery: ~Copyable {
-    /// What became of delivered content.
-    enum Reception {
-        case taken
-        /// Reading must pause: too much waits on the delegate queue.
-        case userIsBehind
-        /// Reading must pause: the channel is full, and calls back when it has room.
-        case channelIsFull
-        case failed(URLError)
-    }
-
     let session: URLSession
     /// The task as the program sees it: a data task may become a task of another kind.
     private(set) var task: URLSessionTask
@@ -137,8 +127,8 @@ struct Delivery: ~Copyable {
             deliver(to: .bytes(channel))
             channel.received(response, onRoom: onRoom())
         case .delegate: if task is URLSessionDownloadTask { try beginFile(makeFile) } else { beginDelegate(response) }
-        case .report(let terms):
-            switch terms.keeping {
+        case .report(let keeping, _, _):
+            switch keeping {
             case .memory: try beginMemory(response)
             case .file: try beginFile(makeFile)
             case .nothing: beginDelegate(response)
@@ -183,7 +173,7 @@ struct Delivery: ~Copyable {
         let reason =
             "the answer is longer than the \(limit) bytes that are kept in memory of one; maximumDataLength of "
             + "URLSessionConfiguration, URLRequest and RequestOptions sets the limit"
-        return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
+        return URLError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
     }
 
     /// Whether the delegate decides what is done with the answer, before its content comes. A background session does
@@ -223,14 +213,16 @@ struct Delivery: ~Copyable {
     /// Delivers decoded content; the span is the loop's buffer. A stream's content does not come here.
     ///
     /// - Parameter counts: the task's counts, this content included.
-    mutating func receive(_ bytes: Span<UInt8>, _ counts: TaskCounts) -> Reception {
+    /// - Returns: false if reading must pause: a channel is full, and calls back when it has room, or too much waits on
+    ///   the delegate queue.
+    mutating func receive(_ bytes: Span<UInt8>, _ counts: TaskCounts) throws(URLError) -> Bool {
         let count = bytes.count
         switch sink {
-        case .none: return .taken
+        case .none, .stream: return true
         case .memory(var data):
             // The data leave the enum first: otherwise the append would copy them.
             sink = .none
-            guard data.count + count <= limit else { return .failed(excess) }
+            guard data.count + count <= limit else { throw excess }
             data.append(bytes, expecting: counts.expectedToReceive)
             sink = .memory(data)
             var hasRoom = true
@@ -241,25 +233,20 @@ struct Delivery: ~Copyable {
                 let event = TaskEvent.received(counts.received, of: counts.expectedToReceive)
                 hasRoom = tell(event, weight: CallbackQueue.pieceWeight) && hasRoom
             }
-            return hasRoom ? .taken : .userIsBehind
+            return hasRoom
         case .delegate:
             let data = Data(bytes)
             entry?.append(data)
             engine.background?.note(task, content: data)
-            guard let held = gathered?.count else { return tellData(data) ? .taken : .userIsBehind }
-            guard held + count <= limit else { return .failed(excess) }
+            guard let held = gathered?.count else { return tellData(data) }
+            guard held + count <= limit else { throw excess }
             gathered?.append(data)
-            return .taken
+            return true
         case .file(let file):
-            do throws(URLError) {
-                try file.write(bytes)
-            } catch {
-                return .failed(error)
-            }
+            try file.write(bytes)
             if engine.background != nil { file.note(at: engine.loop.now) }
-            return tellWritten(count, counts) ? .taken : .userIsBehind
-        case .bytes(let channel): return channel.append(bytes) ? .taken : .channelIsFull
-        case .stream: return .taken
+            return tellWritten(count, counts)
+        case .bytes(let channel): return channel.append(bytes)
         }
     }
 
@@ -359,8 +346,8 @@ extension Delivery {
     var isStorable: Bool {
         switch reception {
         case .data, .awaitedData, .delegate: !(task is URLSessionDownloadTask)
-        case .report(let terms):
-            switch terms.keeping {
+        case .report(let keeping, _, _):
+            switch keeping {
             case .memory: true
             case .file: false
             case .nothing(let isStorable): isStorable
@@ -374,7 +361,7 @@ extension Delivery {
     func hasListener(for interest: TaskInterests) -> Bool { listener?.hears(of: interest) ?? false }
 
     var wantsMetrics: Bool {
-        if case .report(let terms) = reception, terms.collectsMetrics { return true }
+        if case .report(_, collectsMetrics: true, _) = reception { return true }
         return hasListener(for: .metrics)
     }
 

@@ -28,7 +28,7 @@ final class LoopHome: SessionHome {
         self.observers = observers ?? configuration.observers
         self.background = background
         engine = Result { () throws(Errno) in
-            let loop = try SharedLoops.next()
+            let loop = try EventLoop.nextShared()
             return LoopBound(SessionEngine(on: loop, settings, security, background), on: loop)
         }
         storage = configuration.urlCredentialStorage
@@ -161,7 +161,7 @@ final class LoopHome: SessionHome {
     }
 
     private static func fail(_ task: URLSessionTask, _ session: URLSession, _ reason: String) {
-        let failure = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
+        let failure = URLError(.unknown, task.currentRequest?.url, reason)
         let cancellation = CompletionReport.cancellation(of: task)
         let error = task.snapshot.withLock { snapshot -> URLError? in
             guard snapshot.state != .completed else { return nil }
@@ -282,7 +282,7 @@ final class SocketLoader: TaskLoader {
             load.load(from: .other(socket))
             // The session's limit, 60 seconds by default, would end every WebSocket on which no message comes for a
             // minute.
-            let limit = request.values.explicitTimeout.flatMap(TimeLimit.duration)
+            let limit = request.values.explicitTimeout.flatMap(Duration.limit)
             socket.begin(connection, agreement, silentFor: limit, delivery.callbacks)
             load.updateFlow()
         } catch {
@@ -307,9 +307,9 @@ final class StreamTaskLoader: TaskLoader {
         do throws(URLError) {
             // A stream uses the proxy that https uses.
             if case .failure(let fault) = engine.client.route(for: .https, place.host) {
-                throw ErrorTranslation.urlError(.cannotConnectToHost, nil, fault)
+                throw URLError(.cannotConnectToHost, nil, fault)
             }
-            let stream = try StreamLoad(self, engine, task.channel, to: place.origin())
+            let stream = try StreamLoad(self, engine, task.channel, to: Origin(place))
             load.load(from: .other(stream))
             stream.begin()
         } catch {
@@ -326,7 +326,7 @@ extension ClientHandshake {
         do throws(HandshakeError) {
             return try check { response.fields.values(of: $0) }
         } catch {
-            throw ErrorTranslation.urlError(.badServerResponse, url, error)
+            throw URLError(.badServerResponse, url, error)
         }
     }
 }

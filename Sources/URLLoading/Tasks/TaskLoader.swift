@@ -135,7 +135,7 @@ class TaskLoader: TaskLoad {
         let now = engine.loop.now
         let since = shortage ?? now
         shortage = since
-        let limit = TimeLimit.duration(idleLimit)
+        let limit = Duration.limit(idleLimit)
         guard error.isOfDescriptors, limit.map({ now < since.advanced(by: $0) }) ?? true else { return end(error) }
         load.ask { answer in
             engine.engine.awaitDescriptor { answer.give(true) }
@@ -157,7 +157,7 @@ class TaskLoader: TaskLoad {
     final func begin() {
         let (refusal, observation, date) = task.snapshot.withLock { ($0.refusal, $0.observation.take(), $0.beginDate) }
         self.observation = observation
-        if let limit = TimeLimit.nanoseconds(resourceTime(from: date)) {
+        if let limit = Duration.limitNanoseconds(resourceTime(from: date)) {
             resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(byNanoseconds: limit), self)
         }
         if let refusal { end(refusal) } else { beginLoading() }
@@ -181,7 +181,7 @@ class TaskLoader: TaskLoad {
 
     private func beginRequest() {
         guard let date = task.beginDate else { return startFromDisk(request) }
-        let delay = TimeLimit.duration(min(date.timeIntervalSinceNow, TimeLimit.longest)) ?? .zero
+        let delay = Duration.limit(min(date.timeIntervalSinceNow, Duration.longestLimit)) ?? .zero
         load.start(after: delay) { [self] in askWhetherToBegin(request) }
     }
 
@@ -272,7 +272,7 @@ class TaskLoader: TaskLoad {
         _ act: @escaping (Value, Held) -> Void
     ) {
         guard let interest, delivery.hasListener(for: interest) else { return load.pause { act(otherwise, $0) } }
-        load.ask(within: TimeLimit.nanoseconds(delivery.isReported ? idleLimit : 0)) {
+        load.ask(within: Duration.limitNanoseconds(delivery.isReported ? idleLimit : 0)) {
             delivery.put(question($0), $0)
         } _: { [self] answer, held in
             if let answer { return act(answer, held) }
@@ -284,10 +284,10 @@ class TaskLoader: TaskLoad {
 
     // MARK: The end
 
-    final var cancellation: URLError { ErrorTranslation.urlError(.cancelled, url, "the task was cancelled") }
+    final var cancellation: URLError { URLError(.cancelled, url, "the task was cancelled") }
 
     final func end(_ code: URLError.Code, _ url: URL?, _ reason: String) {
-        end(ErrorTranslation.urlError(code, url, reason))
+        end(URLError(code, url, reason))
     }
 
     final func end(_ error: (any Error)?) { end(error, nil) }
@@ -320,7 +320,7 @@ class TaskLoader: TaskLoad {
             let peer = task.snapshot.withLock({ $0.cancelledPeer })
         else { return error }
         let reason = "the delegate cancelled the challenge of \(peer)"
-        var cancellation = ErrorTranslation.urlError(.cancelled, url, reason)
+        var cancellation = URLError(.cancelled, url, reason)
         cancellation.cause = refusal.cause
         return cancellation
     }
@@ -368,7 +368,7 @@ class TaskLoader: TaskLoad {
 extension TaskLoader: TimerHandler {
     final func timerFired(_ id: TimerID) {
         resourceTimer = nil
-        end(ErrorTranslation.urlError(.timedOut, url, EngineError.timedOut(.total)))
+        end(URLError(.timedOut, url, EngineError.timedOut(.total)))
     }
 }
 
@@ -409,35 +409,37 @@ extension TaskLoader: LoadOwner {
 
     // MARK: The request
 
-    final func content(from offset: Int64?) -> LoadedContent? {
+    final func getContent(from offset: Int64?) {
         do throws(URLError) {
             if let offset {
                 guard case .stream = spec.content else {
                     content = try UploadContent(spec.content, request).dropping(offset)
-                    return content.loaded
+                    return sendContent()
                 }
                 content = .none
-                return .asksForStream
+                return askForStream(from: offset)
             }
             // The stream is unread if a proxy has asked for credentials first, or if the server has refused before the
             // content was sent.
-            if case .stream(let stream) = content, stream.isUnread(for: request) {
-                return content.loaded
-            }
+            if case .stream(let stream, _) = content, stream.isUnread(for: request) { return sendContent() }
             content = try UploadContent(spec.content, request)
             switch (spec.content, content) {
-            case (.stream, .none): return .asksForStream
-            case (_, .stream) where hasReadContent: return .asksForStream
+            case (.stream, .none): return askForStream(from: nil)
+            case (_, .stream) where hasReadContent: return askForStream(from: nil)
             case (_, .body(let body)) where hasReadContent && !body.isReplayable:
-                throw ErrorTranslation.urlError(.requestBodyStreamExhausted, request.url, ContentUsedUp())
+                throw URLError(.requestBodyStreamExhausted, request.url, ContentUsedUp())
             case (_, .stream), (_, .body): hasReadContent = true
             case (_, .none), (_, .data): break
             }
-            return content.loaded
+            sendContent()
         } catch {
             awaitDescriptor(after: error) { [self] in start(request) }
-            return nil
         }
+    }
+
+    private func sendContent() {
+        let isStream = if case .stream = content { true } else { false }
+        load.take(content.body, length: content.length, isStream: isStream)
     }
 
     final func dropContent() { content = .none }
@@ -458,9 +460,9 @@ extension TaskLoader: LoadOwner {
             }
             // A `URLProtocol` class finds the stream in the request.
             request.httpBodyStream = stream
-            content = .stream(StreamContent(stream, request))
+            content = .stream(stream, for: request)
             hasReadContent = true
-            load.take(stream: content.body, length: content.length)
+            sendContent()
         }
     }
 
@@ -513,11 +515,11 @@ extension TaskLoader: LoadOwner {
         let length = Int64(bytes.count)
         let counts = task.count { $0.received += length }
         if case .stream(let stream) = delivery.sink { return stream.receive(bytes) }
-        switch delivery.receive(bytes, counts) {
-        case .taken: break
-        case .channelIsFull: load.fallBehind()
-        case .userIsBehind: waitForUser()
-        case .failed(let error): end(error)
+        do throws(URLError) {
+            guard try !delivery.receive(bytes, counts) else { return }
+            if case .bytes = delivery.sink { load.fallBehind() } else { waitForUser() }
+        } catch {
+            end(error)
         }
     }
 
@@ -550,14 +552,14 @@ extension TaskLoader: LoadOwner {
 
     final func endUntaken() { end(nil) }
 
-    final func end(_ error: LoadError) { end(ErrorTranslation.error(error, url)) }
+    final func end(_ error: LoadError) { end(URLError(error, url)) }
 
     // MARK: Requests and responses in both forms
 
     /// The request as its load sends it, under the task's terms. They stay the task's when it continues with another
     /// request.
     final func sendable(_ request: URLRequest) -> Request {
-        request.values.sendable(settings, spec.request?.values.terms?.values.sendable)
+        request.values.sendable(settings, spec.request?.values.terms.first?.sendable)
     }
 
     /// The request as the program sees it. Only a load's own requests differ from ``request``: those of an upload that
@@ -636,9 +638,9 @@ extension TaskLoader {
         let asked = request
         switch cache.find(asked) {
         case .nothing: next(nil)
-        case .response(let found): next(found.answer)
+        case .answer(let found): next(found.answer)
         // Without a thread to read on, the request goes to the network.
-        case .onDisk(let key):
+        case .unread(let key):
             guard cache.isSubclass, let dataTask = task as? URLSessionDataTask else {
                 return load.offLoop {
                     cache.load(key, asked)
@@ -655,23 +657,11 @@ extension TaskLoader {
         }
     }
 
-    final func read(_ comparison: HeadComparison, _ next: @escaping () -> Void) {
+    final func read(_ comparison: @escaping @Sendable () -> Void, _ next: @escaping () -> Void) {
         load.wait(next) { answer in
             // Without a thread to read on, what is stored stays as it is.
-            try? SharedLoops.blocking.run(on: engine.loop) {
-                comparison.compareAfterReading()
-            } then: {
-                answer.give(())
-            }
+            try? BlockingPool.shared.run(on: engine.loop, comparison) { answer.give(()) }
         }
-    }
-}
-
-extension UploadContent {
-    /// The content as a load takes it.
-    fileprivate var loaded: LoadedContent {
-        let isStream = if case .stream = self { true } else { false }
-        return .ready(body, length: length, isStream: isStream)
     }
 }
 
@@ -680,7 +670,7 @@ extension RequestValues {
     fileprivate func sendable(_ settings: SessionSettings, _ terms: RequestTerms?) -> Request {
         var request = sent
         request.cacheMode = CacheMode(cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : cachePolicy)
-        request.idleLimit = TimeLimit.duration(explicitTimeout ?? settings.requestTimeout)
+        request.idleLimit = Duration.limit(explicitTimeout ?? settings.requestTimeout)
         request.terms = terms
         return request
     }
@@ -879,7 +869,7 @@ extension TaskLoader {
 }
 
 /// Receives what the connection of a stream task reports.
-extension TaskLoader {
+extension TaskLoader: LoadDelegate {
     final var callbacks: CallbackQueue { delivery.callbacks }
 
     final func fallBehind() { load.fallBehind() }
@@ -888,7 +878,7 @@ extension TaskLoader {
 }
 
 /// The sources of an answer other than the network.
-extension TaskLoader: ProtocolLoadDelegate {
+extension TaskLoader {
     /// Lets a class of the program's load the request, if there is one to ask.
     final func takeOver() -> Bool {
         let source = ProtocolLoad.make(
@@ -917,7 +907,7 @@ extension TaskLoader: ProtocolLoadDelegate {
 
     private func localURL() throws(URLError) -> URL {
         guard let url = request.url else {
-            throw ErrorTranslation.urlError(.unsupportedURL, nil, "the request has no URL")
+            throw URLError(.unsupportedURL, nil, "the request has no URL")
         }
         switch url.scheme?.lowercased() {
         case "data": break
@@ -925,15 +915,15 @@ extension TaskLoader: ProtocolLoadDelegate {
             // RFC 8089 §2: another host's files are not reached by reading a path of this one.
             guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
                 let reason = "the file is on another host: “\(url.host ?? "")”"
-                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
+                throw URLError(.unsupportedURL, url, reason)
             }
             guard ["GET", "HEAD"].contains(request.values.httpMethod) else {
                 let reason = "a file is read with GET: \(request.values.httpMethod) has no meaning for it"
-                throw ErrorTranslation.urlError(.unsupportedURL, url, reason)
+                throw URLError(.unsupportedURL, url, reason)
             }
         case let scheme?:
-            throw ErrorTranslation.urlError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
-        case nil: throw ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme")
+            throw URLError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
+        case nil: throw URLError(.unsupportedURL, url, "the URL has no scheme")
         }
         if let other = url.withLowercaseScheme, other != url { request.url = other }
         return request.url ?? url
@@ -951,7 +941,7 @@ extension TaskLoader: ProtocolLoadDelegate {
         accept(response)
     }
 
-    final func loadItself(_ source: ProtocolLoad) {
+    final func loadItself(_ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         source.stop()
         load.start()
@@ -959,7 +949,7 @@ extension TaskLoader: ProtocolLoadDelegate {
         load.whenRunning { [load] in load.loadItself() }
     }
 
-    final func classFinished(_ source: ProtocolLoad) {
+    final func classFinished(_ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         guard response != nil else {
             return end(.badServerResponse, request.url, "the protocol class finished without a response")
@@ -968,12 +958,12 @@ extension TaskLoader: ProtocolLoadDelegate {
         source.stop()
     }
 
-    final func classRedirected(to next: URLRequest, _ response: URLResponse, _ source: ProtocolLoad) {
+    final func classRedirected(to next: URLRequest, _ response: URLResponse, _ source: any AnswerSource) {
         guard load.isCurrent(source) else { return }
         // The answer, unless the redirect is followed.
         self.response = response
         // The class has used the stream up if it has opened it.
-        if case .stream(let stream) = content, stream.isOpen {
+        if case .stream(let stream, _) = content, stream.isOpen {
             content = .none
             load.dropContent()
         }
@@ -986,13 +976,17 @@ extension TaskLoader: ProtocolLoadDelegate {
         }
     }
 
-    final func classChallenged(_ challenge: URLAuthenticationChallenge, _ source: ProtocolLoad) {
+    final func classChallenged(
+        _ challenge: URLAuthenticationChallenge,
+        _ source: any AnswerSource,
+        _ pass: @escaping (ChallengeSender.Reply) -> Void
+    ) {
         guard load.isCurrent(source), challenge.sender != nil else { return }
         ask(.challenge, otherwise: (.performDefaultHandling, nil)) {
             .challenge(challenge, $0)
         } _: { [self] answer, held in
             load.goOn(held)
-            source.onClassQueue { challenge.sender?.pass(on: answer, to: challenge) }
+            pass(answer)
             if answer.disposition == .cancelAuthenticationChallenge { cancel(.atOnce) }
         }
     }

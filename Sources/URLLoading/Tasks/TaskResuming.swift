@@ -135,7 +135,7 @@ extension TaskLoader {
     private func resumeData(_ file: DownloadFile, at path: String) -> ResumeData? {
         guard file.written > 0, let validator else { return nil }
         var request = request
-        if load.hasLeftOrigin { request.values.sent.hasLeftOrigin = true }
+        if load.hasLeftOrigin { request.values.hasLeftOrigin = true }
         return ResumeData(
             request: request,
             validator: validator,
@@ -184,7 +184,7 @@ extension TaskLoader {
         guard let upload = load.upload, let resource = upload.machine.resource.flatMap({ URL(string: $0.text) }),
             var first = creation, var content = UploadResumeData.Content(spec)
         else { return nil }
-        if upload.creation.hasLeftOrigin { first.values.sent.hasLeftOrigin = true }
+        if upload.creation.hasLeftOrigin { first.values.hasLeftOrigin = true }
         if case .file(let path, _) = content { content = .file(path, (upload.file as? SentFile)?.state) }
         return UploadResumeData(request: first, resource: resource, draft: upload.machine.draft, content: content)
     }
@@ -193,9 +193,9 @@ extension TaskLoader {
 /// A file that is uploaded, with its state when it was first sent.
 private final class SentFile: UploadedFile {
     private let path: String
-    private(set) var state: StoreFile.State?
+    private(set) var state: StoreFile?
 
-    init(_ path: String, _ state: StoreFile.State?) { (self.path, self.state) = (path, state) }
+    init(_ path: String, _ state: StoreFile?) { (self.path, self.state) = (path, state) }
 
     func note() -> Int64? {
         state = StoreFile.state(path)

@@ -156,16 +156,7 @@ extension ParameterEncoder: UnkeyedEncodingContainer, SingleValueEncodingContain
     func encode(_ value: String) throws { put(.string(value)) }
     func encode(_ value: Double) throws { put(.double(value)) }
     func encode(_ value: Float) throws { put(Parameters(value)) }
-    func encode(_ value: Int) throws { put(Parameters(value)) }
-    func encode(_ value: Int8) throws { put(Parameters(value)) }
-    func encode(_ value: Int16) throws { put(Parameters(value)) }
-    func encode(_ value: Int32) throws { put(Parameters(value)) }
-    func encode(_ value: Int64) throws { put(Parameters(value)) }
-    func encode(_ value: UInt) throws { put(Parameters(value)) }
-    func encode(_ value: UInt8) throws { put(Parameters(value)) }
-    func encode(_ value: UInt16) throws { put(Parameters(value)) }
-    func encode(_ value: UInt32) throws { put(Parameters(value)) }
-    func encode(_ value: UInt64) throws { put(Parameters(value)) }
+    func encode(_ value: some FixedWidthInteger & Encodable) throws { put(Parameters(value)) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         let inner = isArray ? nested() : ParameterEncoder(node: node, codingPath: codingPath, depth: depth + 1)
@@ -215,16 +206,7 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: String, forKey key: Key) throws { put(.string(value), key) }
     func encode(_ value: Double, forKey key: Key) throws { put(.double(value), key) }
     func encode(_ value: Float, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: Int, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: Int8, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: Int16, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: Int32, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: Int64, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: UInt, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: UInt8, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: UInt16, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: UInt32, forKey key: Key) throws { put(Parameters(value), key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: some FixedWidthInteger & Encodable, forKey key: Key) throws { put(Parameters(value), key) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         try ParameterEncoder.encode(value, into: node.field(key.stringValue), at: codingPath + [key], depth: depth + 1)

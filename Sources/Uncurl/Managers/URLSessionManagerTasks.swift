@@ -187,13 +187,15 @@ extension URLSessionManager {
         _ delegate: TaskDelegate,
         in session: URLSession,
         collectsMetrics: Bool,
-        to receiver: TaskReport.Receiver
+        to receiver: TaskReceiver
     ) -> URLSessionTask {
         let task = session.task(
             plan.kind,
             plan.request,
             delegate: delegate,
-            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
+            keeping: plan.keeping,
+            collectsMetrics: collectsMetrics,
+            to: receiver
         )
         if let refused = plan.request?.refusedField { delegate.ownReason = .header(name: refused) }
         if let priority = plan.options?.values.priority { task.priority = priority }

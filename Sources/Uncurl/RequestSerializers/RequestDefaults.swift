@@ -74,7 +74,7 @@ public struct RequestDefaults: Sendable {
 
     func addFields(to request: inout URLRequest) {
         if headers.isEmpty { return }
-        if request.hasFields { request.addMissing(headers) } else { request.sharedFields = prepared.fields }
+        if request.hasFields { request.addMissing(headers) } else { request.replaceFields(byThoseOf: prepared.request) }
     }
 
     func setProperties(of request: inout URLRequest) {
@@ -100,21 +100,22 @@ extension URLRequest {
     }
 }
 
-/// The fields for a request that has none, as nearly every request. They are made for the first such request, because
-/// the program may set them one by one.
+/// A request with the fields for one that has none, as nearly every request. It is made for the first such request,
+/// because the program may set the fields one by one.
 private final class PreparedFields: Sendable {
     private let headers: HTTPHeaders
-    private let made = Mutex<SharedFields?>(nil)
+    private let made = Mutex<URLRequest?>(nil)
 
     init(_ headers: HTTPHeaders) { self.headers = headers }
 
-    var fields: SharedFields {
-        if let made = made.withLock({ $0 }) { return made }
-        var request = URLRequest(url: URL(fileURLWithPath: "/"))
-        request.addMissing(headers)
-        let fields = request.sharedFields
-        made.withLock { $0 = fields }
-        return fields
+    var request: URLRequest {
+        made.withLock { made in
+            if let made { return made }
+            var request = URLRequest(url: URL(fileURLWithPath: "/"))
+            request.addMissing(headers)
+            made = request
+            return request
+        }
     }
 }
 

@@ -575,7 +575,7 @@ struct TaskPlan: Sendable {
     var takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
     var takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
     /// Where the content goes, unless the task downloads it to a file.
-    var content = TaskReport.Keeping.memory
+    var content = TaskReceiver.Keeping.memory
 
     /// Takes the request that the interceptors have returned, with the content that they have set.
     mutating func take(_ adapted: URLRequest) {
@@ -599,7 +599,7 @@ struct TaskPlan: Sendable {
         }
     }
 
-    var keeping: TaskReport.Keeping {
+    var keeping: TaskReceiver.Keeping {
         switch kind {
         case .download, .resumedDownload: .file
         default: content

@@ -230,7 +230,7 @@ extension Attempt {
         let head = AnswerHead(status: response.status, fields: judgedFields(of: response), length: response.length)
         let asked = asked(transaction, caching)
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
-            machine.receive(head, to: asked, at: UnixTime.now, url: URIReference(transaction.url), memory: &memory)
+            machine.receive(head, to: asked, at: unixTime(), url: URIReference(transaction.url), memory: &memory)
         }
         keepApart(client)
         let verdict =
@@ -420,7 +420,7 @@ extension Attempt {
             fields: fields(for: found, owner, client),
             mode: request.cacheMode,
             stored: found?.exchange,
-            now: UnixTime.now
+            now: unixTime()
         )
     }
 
@@ -468,7 +468,7 @@ extension Attempt {
             fields: fields,
             place: place,
             url: request.url,
-            sent: UnixTime.now,
+            sent: unixTime(),
             authorized: authorization
         )
         return made
@@ -518,7 +518,7 @@ extension Attempt {
     /// Returns the storage's cookies, unless the request has its own or wants none.
     private func cookieField(_ scope: CookieScope, _ settings: ClientSettings) -> [UInt8]? {
         guard let cookies = settings.cookies else { return givenCookies }
-        return takesCookies(settings) ? cookies.header(for: scope, document: request.document) : nil
+        return takesCookies(settings) ? cookies.header(scope, request.document) : nil
     }
 
     /// Whether the request carries cookies of the session's storage.
@@ -696,18 +696,37 @@ extension Attempt {
         return storage
     }
 
-    /// Returns the comparison of the answer to a HEAD with what is stored for GET; nil without a cache.
-    func comparison(with response: LocatedHead, _ client: Client) -> HeadComparison? {
+    /// Compares the answer to a HEAD with what is stored for GET (RFC 9111 §4.3.5).
+    ///
+    /// - Returns: nil if that is done; if what is stored is not in memory, a function that reads it, which blocks, and
+    ///   compares.
+    func compare(_ response: LocatedHead, _ client: Client) -> (@Sendable () -> Void)? {
         guard let transaction, let store = client.settings.answers else { return nil }
-        return HeadComparison(
-            store: store,
-            key: CacheKey(method: "GET", url: transaction.url),
-            request: selecting(transaction, client),
-            head: response.fields,
-            status: response.status,
-            requested: transaction.sent,
-            received: UnixTime.now,
-            vary: client.settings.vary
-        )
+        let key = CacheKey(method: "GET", url: transaction.url)
+        // As it was sent, in the form in which it is compared with other requests.
+        let (request, vary) = (selecting(transaction, client), client.settings.vary)
+        let (requested, received) = (transaction.sent, unixTime())
+        let compare: @Sendable (StoredAnswer) -> Void = { answer in
+            guard vary.matches(answer.exchange.record, request) else { return }
+            let effect = CacheRule.effect(
+                ofHead: response.fields,
+                status: response.status,
+                on: answer.exchange,
+                requested: requested,
+                received: received
+            )
+            switch effect {
+            case .none: break
+            case .update(let fresh): store.keep(answer.updated(fresh, for: request, vary), for: key)
+            case .remove: store.discard(key)
+            }
+        }
+        switch store.find(key) {
+        case .nothing: return nil
+        case .answer(let answer):
+            compare(answer)
+            return nil
+        case .unread: return { if let answer = store.read(key) { compare(answer) } }
+        }
     }
 }

@@ -107,7 +107,7 @@ package class HeldLoad {
         let end = client.loop.now.advanced(by: Drain.limit)
         let timer = client.loop.arm(at: end, TimerCall { [client] in client.engine.cancel(id) })
         course.drain(Drain(id, having: course.ahead.count, timer: timer, next: next))
-        Source.exchange(id).hold(.init(reading: false, sending: false), client.engine)
+        Source.exchange(id).hold((false, false, .none), client.engine)
     }
 
     /// Counts content of an answer that is read to its end and not delivered.
@@ -265,10 +265,8 @@ struct Course {
         case ended
     }
 
-    /// A question to the program. Its number distinguishes its answer from late answers to others.
-    struct Question: Equatable {
-        fileprivate let number: Int
-    }
+    /// The number of a question to the program. It distinguishes its answer from late answers to others.
+    typealias Question = Int
 
     private(set) var phase = Phase.new
     private(set) var isSuspended = false
@@ -343,13 +341,12 @@ struct Course {
     /// Asks a question. Nothing of the source is delivered until the question is answered.
     mutating func ask() -> Question {
         questions += 1
-        let question = Question(number: questions)
         switch phase {
-        case .loading(let source): enter(.asking(question, .source(source)))
-        case .asking(_, let held): enter(.asking(question, held))
-        case .new, .starting, .draining, .ended: enter(.asking(question, .nothing))
+        case .loading(let source): enter(.asking(questions, .source(source)))
+        case .asking(_, let held): enter(.asking(questions, held))
+        case .new, .starting, .draining, .ended: enter(.asking(questions, .nothing))
         }
-        return question
+        return questions
     }
 
     /// Returns what the question holds back; nil if the task has continued without its answer.
@@ -410,10 +407,10 @@ struct Course {
         let isHeld = isSuspended || isBehind
         switch phase {
         case .loading(let source):
-            return (source, .init(reading: isHeld, sending: isSuspended, rest: isSuspended ? .suspension : .none))
+            return (source, (isHeld, isSuspended, isSuspended ? .suspension : .none))
         case .asking(_, .source(let source)):
             let reading = isHeld || isFull || !source.isReadAhead
-            return (source, .init(reading: reading, sending: isSuspended, rest: isSuspended ? .suspension : .question))
+            return (source, (reading, isSuspended, isSuspended ? .suspension : .question))
         case .new, .starting, .asking, .draining, .ended: return nil
         }
     }
@@ -452,16 +449,10 @@ package enum Source {
     case exchange(ExchangeID)
     case other(any AnswerSource)
 
-    /// What holds a source back.
-    package struct Holds {
-        /// Whether nothing is to be read: for a suspended task, an open question, or a delegate that is behind.
-        package var reading: Bool
-        /// Whether nothing is to be sent: only for a suspended task. A delegate that is behind delays the answer, not
-        /// the request.
-        package var sending: Bool
-        /// What the connection waits for on the program's side.
-        package var rest = Rest.none
-    }
+    /// What holds a source back: whether nothing is to be read, for a suspended task, an open question, or a delegate
+    /// that is behind; whether nothing is to be sent, only for a suspended task, since a delegate that is behind delays
+    /// the answer and not the request; and what the connection waits for on the program's side.
+    package typealias Holds = (reading: Bool, sending: Bool, rest: Rest)
 
     /// Whether it is read while a question is open, up to ``Course/most``: its connection is then free for what the
     /// answer to the question may need.

@@ -111,20 +111,14 @@ package final class Load: HeldLoad {
             owner.dropContent()
             return transact()
         }
-        switch owner.content(from: attempt.upload?.rest) {
-        case nil: break
-        case .asksForStream?: askForStream()
-        case .ready(let content, let length, let isStream)?:
-            attempt.take(content, length: length, isStream: isStream)
-            transact()
-        }
+        owner.getContent(from: attempt.upload?.rest)
     }
 
-    private func askForStream() { owner.askForStream(from: attempt.upload?.rest) }
-
-    /// Takes the stream that was asked for.
-    package func take(stream: Content, length: Int64) {
-        attempt.take(stream, length: length, isStream: true)
+    /// Takes the request's content, and transacts.
+    ///
+    /// - Parameter isStream: whether it is a stream of the program's, for which another one can be asked.
+    package func take(_ content: Content, length: Int64, isStream: Bool) {
+        attempt.take(content, length: length, isStream: isStream)
         transact()
     }
 
@@ -176,10 +170,12 @@ package final class Load: HeldLoad {
 
     /// - Parameter conditions: fields that make the request conditional, for the store of answers.
     private func exchange(_ conditions: [(name: String, value: [UInt8])] = []) {
-        guard let digest = FileDigest(of: attempt.content, for: attempt.machine) else { return send(conditions) }
+        guard case .file(let file) = attempt.content, let function = attempt.machine.contentDigest else {
+            return send(conditions)
+        }
         let isWanted = owner.isWanted
         offLoop {
-            digest.compute(while: isWanted)
+            file.digest(function, while: isWanted)
         } _: { [self] hash in
             attempt.machine.take(contentHash: hash ?? nil)
             send(conditions)
@@ -215,7 +211,7 @@ package final class Load: HeldLoad {
             attempt.beginAsking(client)
             owner.ask(question, failures: failures, response)
         case .proposeRedirect(let redirect): if let response { owner.ask(redirect, response) }
-        case .askForStream: askForStream()
+        case .askForStream: owner.askForStream(from: attempt.upload?.rest)
         case .deliver(let placement, let storage):
             guard let response else { return }
             if let next = attempt.uploadStep(after: response) { return goOnUploading(next) }
@@ -295,12 +291,10 @@ package final class Load: HeldLoad {
 
     /// Takes the response from the network as the answer, once that to a HEAD was compared with what is stored.
     private func place(_ response: LocatedHead, _ placement: Step.Placement, _ storage: Step.Storage) {
-        if case .compare = storage, let comparison = attempt.comparison(with: response, client),
-            !comparison.compareInMemory()
-        {
+        if case .compare = storage, let comparison = attempt.compare(response, client) {
             return owner.read(comparison) { [self] in place(response, placement, .none) }
         }
-        owner.store(attempt.storage(of: response, storage, client), received: UnixTime.now)
+        owner.store(attempt.storage(of: response, storage, client), received: unixTime())
         switch placement {
         case .whole: owner.accept(response)
         case .wholeInsteadOfRest:

@@ -33,17 +33,16 @@ package protocol LoadOwner: AnyObject {
 
     // MARK: The request
 
-    /// Makes the content of the next request, from an offset on for an upload that resumes.
-    ///
-    /// - Returns: nil if the owner has ended the load, or starts it again itself.
-    func content(from offset: Int64?) -> LoadedContent?
+    /// Makes the content of the next request, from an offset on for an upload that resumes, or asks for a stream; then
+    /// ``Load/take(_:length:isStream:)``, unless the owner ends the load or starts it again.
+    func getContent(from offset: Int64?)
     /// Notes that the next request has no content.
     func dropContent()
     /// The next piece of content that is asked for while it is sent.
     func part(at offset: UInt64) -> BodyPart
     /// The octets of content that is in memory; nil for other content.
     var contentOctets: [UInt8]? { get }
-    /// Asks for a stream that begins at the offset; then ``Load/take(stream:length:)``.
+    /// Asks for a stream that begins at the offset; then ``Load/take(_:length:isStream:)``.
     func askForStream(from offset: Int64?)
     /// Lets another source than the network load the request, before the store of answers is asked.
     ///
@@ -79,8 +78,8 @@ package protocol LoadOwner: AnyObject {
     var cookieKeeper: ((LocatedHead, CookieScope, Request) -> Void)? { get }
     /// Looks for a stored answer, and then runs `next`.
     func find(_ next: @escaping (StoredAnswer?) -> Void)
-    /// Reads what the comparison needs, and then runs `next`.
-    func read(_ comparison: HeadComparison, _ next: @escaping () -> Void)
+    /// Runs a comparison, which reads from disk, and then `next`.
+    func read(_ comparison: @escaping @Sendable () -> Void, _ next: @escaping () -> Void)
 
     // MARK: Questions
 
@@ -122,13 +121,6 @@ package protocol LoadOwner: AnyObject {
     /// Ends the load: nothing takes what its source would deliver.
     func endUntaken()
     func end(_ error: LoadError)
-}
-
-/// A request's content for the engine, or the reason why there is none.
-package enum LoadedContent {
-    /// `isStream`: whether it is a stream of the program's, for which another one can be asked.
-    case ready(Content, length: Int64, isStream: Bool)
-    case asksForStream
 }
 
 /// Credentials that were given for a challenge: whether they are for this load alone, whether the owner's store has

@@ -147,26 +147,16 @@ struct RequestBuilder {
     }
 }
 
-/// The hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3).
-struct FileDigest: Sendable {
-    private let file: FileBody
-    private let function: MessageDigest
-
-    /// Nil where the next request needs no hash.
-    init?(of content: Content, for machine: borrowing AnswerMachine) {
-        guard case .file(let file) = content, let function = machine.contentDigest else { return nil }
-        self.file = file
-        self.function = function
-    }
-
-    /// Reads the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer
-    /// needed.
-    func compute(while isWanted: () -> Bool) -> [UInt8]? {
-        guard let open = try? file.open(), var digest = RunningDigest(function) else { return nil }
-        var position = file.offset
-        let end = file.offset + file.length
+extension FileBody {
+    /// Returns the hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3). Reads
+    /// the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer needed.
+    func digest(_ function: MessageDigest, while isWanted: () -> Bool) -> [UInt8]? {
+        guard let open = try? open(), var digest = RunningDigest(function) else { return nil }
+        var position = offset
+        let end = offset + length
         while position < end {
-            let wanted = Int(min(FileDigest.pieceSize, end - position))
+            // At most a mebibyte of the file is in memory at a time.
+            let wanted = Int(min(1 << 20, end - position))
             guard isWanted(), let piece = try? open.read(at: position, atMost: wanted), !piece.isEmpty,
                 digest.add(piece.span)
             else { return nil }
@@ -174,7 +164,4 @@ struct FileDigest: Sendable {
         }
         return digest.finish()
     }
-
-    /// The most bytes of a file in memory at a time.
-    private static let pieceSize: UInt64 = 1 << 20
 }

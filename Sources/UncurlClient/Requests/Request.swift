@@ -187,11 +187,8 @@ extension HTTPFields {
     }
 }
 
-/// The time of day as the rules of HTTP semantics count it.
-package enum UnixTime {
-    /// In whole seconds since 1970.
-    package static var now: Int64 { Int64(time(nil)) }
-}
+/// The time of day as the rules of HTTP semantics count it, in whole seconds since 1970.
+package func unixTime() -> Int64 { Int64(time(nil)) }
 
 /// One request on the network, with the facts that its answer is judged by.
 struct Transaction {

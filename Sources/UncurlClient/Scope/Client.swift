@@ -163,6 +163,6 @@ package final class Client {
             return
         }
         let lines = response.fields.octets(of: "Set-Cookie")
-        cookies.store(setCookieLines: lines, from: CookieScope(place), document: request.document)
+        cookies.store(lines, CookieScope(place), request.document)
     }
 }

@@ -5,6 +5,13 @@ package import UncurlSemantics
 /// What the loads of one client are made by; read once. It is a class, since every request reads it, and copying so
 /// many fields costs more than reading them.
 package final class ClientSettings: Sendable {
+    /// A store of cookies that answers at once, on any thread: `header` returns the Cookie field for a request of a
+    /// document; `store` keeps the cookies in a response's Set-Cookie fields that its server may set.
+    package typealias Cookies = (
+        header: @Sendable (CookieScope, _ document: CookieScope?) -> [UInt8]?,
+        store: @Sendable ([ArraySlice<UInt8>], _ from: CookieScope, _ document: CookieScope?) -> Void
+    )
+
     /// The fields for every request that does not have its own.
     package let fields: HTTPFields
     /// The fields for requests that have neither their own nor one of ``fields``: Accept, User-Agent, Accept-Language.
@@ -12,7 +19,7 @@ package final class ClientSettings: Sendable {
     /// The rules for the answers to each request.
     package let rules: AnswerMachine.Rules
     /// Nil: no cookies are kept, or a store that answers later has them.
-    package let cookies: (any CookieStoring)?
+    package let cookies: Cookies?
     /// Whether the owner of each load is asked for cookies, and given them.
     package let asksForCookies: Bool
     /// Whether requests carry cookies.
@@ -26,7 +33,7 @@ package final class ClientSettings: Sendable {
         fields: HTTPFields,
         defaults: [(name: String, value: String)],
         rules: AnswerMachine.Rules,
-        cookies: (any CookieStoring)?,
+        cookies: Cookies?,
         asksForCookies: Bool,
         setsCookies: Bool,
         answers: (any AnswerStore)?,
@@ -63,15 +70,6 @@ package final class ClientSettings: Sendable {
     func applies(_ name: String, to own: HTTPFields?, hasLeftOrigin: Bool) -> Bool {
         own?.contains(name) != true && !(hasLeftOrigin && secrets.contains(name))
     }
-}
-
-/// A store of cookies that answers at once. Any thread.
-package protocol CookieStoring: AnyObject, Sendable {
-    /// Returns the Cookie field for a request; nil for none. It never waits.
-    func header(for scope: CookieScope, document: CookieScope?) -> [UInt8]?
-
-    /// Keeps the cookies in a response's Set-Cookie fields that its server may set.
-    func store(setCookieLines lines: [ArraySlice<UInt8>], from scope: CookieScope, document: CookieScope?)
 }
 
 /// The proxies of a client's requests. If a setting names no proxy, requests that would use it fail, instead of being

@@ -7,7 +7,7 @@ package protocol AnswerStore: AnyObject, Sendable {
     var contentLimit: Int { get }
 
     /// Looks an answer up. Never blocks.
-    func find(_ key: CacheKey) -> AnswerFinding
+    func find(_ key: CacheKey) -> AnswerFinding<StoredAnswer>
 
     /// Reads an answer, which may block.
     func read(_ key: CacheKey) -> StoredAnswer?
@@ -30,11 +30,12 @@ package protocol AnswerStore: AnyObject, Sendable {
 }
 
 /// What a store has for a key.
-package enum AnswerFinding {
+package enum AnswerFinding<Answer> {
     case nothing
-    case answer(StoredAnswer)
-    /// Perhaps something: ``AnswerStore/read(_:)`` finds out.
-    case unread
+    /// In memory, or on its way to the disk.
+    case answer(Answer)
+    /// Perhaps something: a look that blocks, such as ``AnswerStore/read(_:)``, finds out.
+    case unread(CacheKey)
 }
 
 /// A stored answer as the rules know it. Its content is its store's.
@@ -69,52 +70,5 @@ package struct StoredAnswer: Sendable {
     }
 
     /// The age in seconds, by RFC 9111 §4.2.3.
-    var age: Int64 { CacheFreshness(exchange, CacheControl(exchange.fields), now: UnixTime.now).age }
-}
-
-/// The comparison of an answer to a HEAD with what is stored for GET (RFC 9111 §4.3.5). Times are seconds since 1970.
-package struct HeadComparison: Sendable {
-    let store: any AnswerStore
-    /// That of the GET.
-    let key: CacheKey
-    /// The fields of the HEAD as they were sent, in the form in which they are compared with other requests'.
-    let request: HTTPFields
-    /// The fields of the answer.
-    let head: HTTPFields
-    let status: Int
-    let requested: Int64
-    let received: Int64
-    let vary: VaryRule
-
-    /// Compares with what is in memory.
-    ///
-    /// - Returns: false if what is stored is not in memory. ``compareAfterReading()`` then does all of it.
-    func compareInMemory() -> Bool {
-        switch store.find(key) {
-        case .nothing: return true
-        case .answer(let answer):
-            compare(answer)
-            return true
-        case .unread: return false
-        }
-    }
-
-    /// Reads what is stored, which blocks, and compares.
-    package func compareAfterReading() { if let answer = store.read(key) { compare(answer) } }
-
-    private func compare(_ answer: StoredAnswer) {
-        guard vary.matches(answer.exchange.record, request) else { return }
-        let effect = CacheRule.effect(
-            ofHead: head,
-            status: status,
-            on: answer.exchange,
-            requested: requested,
-            received: received
-        )
-        switch effect {
-        case .none: break
-        case .update(let fresh): store.keep(answer.updated(fresh, for: request, vary), for: key)
-        case .remove: store.discard(key)
-        }
-    }
+    var age: Int64 { CacheFreshness(exchange, CacheControl(exchange.fields), now: unixTime()).age }
 }

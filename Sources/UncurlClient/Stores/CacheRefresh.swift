@@ -11,7 +11,7 @@ final class CacheRefresh: ExchangeDelegate {
     private let vary: VaryRule
     private let fields: (ConnectionRecord?) -> HTTPFields?
     private let hear: (LocatedHead) -> Void
-    private let sent = UnixTime.now
+    private let sent = unixTime()
     private var response: LocatedHead?
     private var content: [UInt8] = []
     private var isTooLarge = false
@@ -56,7 +56,7 @@ final class CacheRefresh: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
         guard case .completed = outcome, let response, let fields = fields(report.connection) else { return }
-        let now = UnixTime.now
+        let now = unixTime()
         let (status, received) = (response.status, response.fields)
         switch status {
         case 304:

@@ -55,7 +55,7 @@ func fileState(_ path: String) -> [Int]? {
 }
 
 /// Returns the names in a directory, sorted.
-func fileNames(in path: String) throws(FileFault) -> [String] {
+package func fileNames(in path: String) throws(FileFault) -> [String] {
     guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
     defer { unsafe closedir(directory) }
     var names: [String] = []

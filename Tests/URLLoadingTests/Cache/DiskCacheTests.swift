@@ -20,8 +20,8 @@ struct DiskCacheTests {
     private func holds(_ cache: DiskCache, _ key: CacheKey) -> String {
         switch cache.holds(key) {
         case .nothing: "no"
-        case .response: "waiting"
-        case .onDisk: "maybe"
+        case .answer: "waiting"
+        case .unread: "maybe"
         }
     }
 
@@ -54,11 +54,11 @@ struct DiskCacheTests {
         cache().store(try entry(1), for: key(1), now: Date())
         let later = cache()
         for _ in 0..<3 {
-            guard case .onDisk = later.holds(key(1), isExact: false) else { return #expect(Bool(false)) }
+            guard case .unread = later.holds(key(1), isExact: false) else { return #expect(Bool(false)) }
         }
         #expect(later.read(key(1)) != nil)
         later.store(try entry(2), for: key(2), now: Date())
-        guard case .onDisk = later.holds(key(2), isExact: false) else { return #expect(Bool(false)) }
+        guard case .unread = later.holds(key(2), isExact: false) else { return #expect(Bool(false)) }
         guard case .nothing = later.holds(key(3), isExact: false) else { return #expect(Bool(false)) }
     }
 

@@ -4,6 +4,7 @@ import Testing
 import UncurlSemantics
 
 @testable import URLLoading
+@testable import UncurlClient
 
 @Suite("URLCache")
 struct URLCacheTests {
@@ -110,12 +111,12 @@ struct URLCacheTests {
         let request = try CacheEntries.request("http://h/")
         guard case .nothing = first.find(request) else { return #expect(Bool(false)) }
         first.keep(try CacheEntries.received(fields(("ETag", "\"a\""))), for: try #require(CacheKey(request)))
-        guard case .response = first.find(request) else { return #expect(Bool(false)) }
+        guard case .answer = first.find(request) else { return #expect(Bool(false)) }
         first.disk?.finishWriting()
         let second = cache()
-        guard case .onDisk(let key) = second.find(request) else { return #expect(Bool(false)) }
+        guard case .unread(let key) = second.find(request) else { return #expect(Bool(false)) }
         #expect(second.load(key) != nil)
-        guard case .response = second.find(request) else { return #expect(Bool(false)) }
+        guard case .answer = second.find(request) else { return #expect(Bool(false)) }
         second.remove(key)
         guard case .nothing = second.find(request) else { return #expect(Bool(false)) }
     }
@@ -189,7 +190,7 @@ struct URLCacheTests {
         let key = try #require(CacheKey(request))
         cache.keep(try CacheEntries.received(fields(("ETag", "\"a\""))), for: key)
         #expect(cache.stored.wait(timeout: .now() + 60) == .success)
-        guard case .onDisk(key) = cache.find(request) else { return #expect(Bool(false)) }
+        guard case .unread(key) = cache.find(request) else { return #expect(Bool(false)) }
         #expect(cache.load(key, request) == nil)
         request.setValue("1", forHTTPHeaderField: "X-Ask")
         #expect(cache.load(key, request) != nil)

@@ -9,7 +9,7 @@ struct SharedLoopsTests {
     @Test("look-ups of more hosts than there are threads wait, and none is refused")
     func names() async throws {
         let gate = Gate()
-        var options = SharedLoops.namesOptions
+        var options = Resolver.sharedOptions
         options.threads = 2
         options.hostsFile = nil
         options.lookup = { _, _ throws(ResolveError) in

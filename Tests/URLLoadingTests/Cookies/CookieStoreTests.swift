@@ -175,7 +175,7 @@ struct CookieStoreTests {
         try data.write(to: URL(filePath: folder.file.path))
         let second = store
         #expect(content(second).isEmpty)
-        #expect(second.failure == .damaged)
+        #expect(second.failure == StoreFile.damage)
         // Who had read it before knows better.
         #expect(content(first) == ["a": "v"])
         set(second, "b")
@@ -253,7 +253,7 @@ struct CookieStoreTests {
         set(store, "a")
         store.flush()
         #expect(content(store) == ["a": "v"])
-        #expect(store.failure != nil && store.failure != .damaged)
+        #expect(store.failure != nil && store.failure != StoreFile.damage)
     }
 
     @Test("a lock that another process holds is waited for no longer than the limit, and nothing is lost")

@@ -62,7 +62,7 @@ struct ChallengeSenderTests {
         let space = challenge(ChallengeSender { _ in }).protectionSpace
         let url = try url("http://h/")
         let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: ["X-A": "b"])
-        let error = ErrorTranslation.urlError(.userAuthenticationRequired, url, CancellationError())
+        let error = URLError(.userAuthenticationRequired, url, CancellationError())
         let original = URLAuthenticationChallenge(
             protectionSpace: space,
             proposedCredential: credential,

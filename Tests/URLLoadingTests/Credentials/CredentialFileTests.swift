@@ -61,7 +61,7 @@ struct CredentialFileTests {
     func damaged(text: String) throws {
         try folder.make()
         folder.write(Array(text.utf8), to: "credentials.json")
-        #expect(throws: Errno.damaged) { try file.table() }
+        #expect(throws: StoreFile.damage) { try file.table() }
         #expect(folder.names == ["credentials.json"])
         _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         #expect(try file.table().credentials(for: space)?.count == 1)

@@ -60,10 +60,10 @@ struct URLServerTrustTests {
     @Test("faults of dates, roots and other things have Darwin's error codes")
     func codes() {
         let date = CertificateDate(secondsSince1970: 0)
-        #expect(ErrorTranslation.code(.expired(since: date)) == .serverCertificateHasBadDate)
-        #expect(ErrorTranslation.code(.notYetValid(until: date)) == .serverCertificateNotYetValid)
-        #expect(ErrorTranslation.code(.selfSigned) == .serverCertificateHasUnknownRoot)
-        #expect(ErrorTranslation.code(.revoked) == .serverCertificateUntrusted)
-        #expect(ErrorTranslation.code(.noCertificate) == .secureConnectionFailed)
+        #expect(URLError.Code(.expired(since: date)) == .serverCertificateHasBadDate)
+        #expect(URLError.Code(.notYetValid(until: date)) == .serverCertificateNotYetValid)
+        #expect(URLError.Code(.selfSigned) == .serverCertificateHasUnknownRoot)
+        #expect(URLError.Code(.revoked) == .serverCertificateUntrusted)
+        #expect(URLError.Code(.noCertificate) == .secureConnectionFailed)
     }
 }

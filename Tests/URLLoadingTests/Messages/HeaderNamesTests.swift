@@ -3,7 +3,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("HeaderNames")
+@Suite("Field names")
 struct HeaderNamesTests {
     @Test(
         "names are capitalised as Foundation capitalises words",
@@ -13,22 +13,22 @@ struct HeaderNamesTests {
         ]
     )
     func capitalized(name: String) {
-        #expect(HeaderNames.capitalized(name) == name.capitalized)
+        #expect(name.capitalizedFieldName == name.capitalized)
     }
 
     @Test("in a response, names that begin with X- stay as they are, and WWW-Authenticate keeps its abbreviation")
     func inResponse() {
-        #expect(HeaderNames.inResponse("x-fOO") == "x-fOO")
-        #expect(HeaderNames.inResponse("X-fOO") == "X-fOO")
-        #expect(HeaderNames.inResponse("www-authenticate") == "WWW-Authenticate")
-        #expect(HeaderNames.inResponse("XY") == "Xy")
+        #expect("x-fOO".responseFieldName == "x-fOO")
+        #expect("X-fOO".responseFieldName == "X-fOO")
+        #expect("www-authenticate".responseFieldName == "WWW-Authenticate")
+        #expect("XY".responseFieldName == "Xy")
     }
 
     @Test("names are compared without case, for ASCII letters alone")
     func equality() {
-        #expect(HeaderNames.areEqual("ETag", "etAG"))
-        #expect(!HeaderNames.areEqual("etag", "etags"))
-        #expect(!HeaderNames.areEqual("[", "{"))
-        #expect(!HeaderNames.areEqual("é", "É"))
+        #expect("ETag".isSameName(as: "etAG"))
+        #expect(!"etag".isSameName(as: "etags"))
+        #expect(!"[".isSameName(as: "{"))
+        #expect(!"é".isSameName(as: "É"))
     }
 }

@@ -91,7 +91,7 @@ struct ErrorCodeTests {
             #expect(await failure(session.dataTask(with: try url(address)))?.code == code, "\(address)")
         }
         let unknown = EngineError.connect(ConnectError(attempts: [], resolution: .noAddress))
-        #expect(ErrorTranslation.error(unknown, nil).code == .cannotFindHost && unknown.isWithoutConnectivity)
+        #expect(URLError(unknown, nil).code == .cannotFindHost && unknown.isWithoutConnectivity)
     }
 
     @Test(
@@ -102,7 +102,7 @@ struct ErrorCodeTests {
     )
     func withoutLookup(reason: ResolveError) {
         let error = EngineError.connect(ConnectError(attempts: [], resolution: reason))
-        #expect(ErrorTranslation.error(error, nil).code == .cannotConnectToHost && !error.isWithoutConnectivity)
+        #expect(URLError(error, nil).code == .cannotConnectToHost && !error.isWithoutConnectivity)
     }
 
     @Test("a request without a URL, and resume data that is none, are unsupported URLs")

@@ -67,26 +67,26 @@ struct KeptMessagesTests {
         for terms in try Self.everyTerm() {
             let read = try read(
                 record { values in
-                    values.terms = TermsBox(terms)
-                    values.sent.hasLeftOrigin = hasLeftOrigin
+                    values.terms = [terms]
+                    values.hasLeftOrigin = hasLeftOrigin
                 }
             )
-            #expect(terms.isWritable && read.terms?.values == terms && read.sent.hasLeftOrigin == hasLeftOrigin)
+            #expect(terms.isWritable && read.terms == [terms] && read.hasLeftOrigin == hasLeftOrigin)
         }
     }
 
     @Test("the record of a background task keeps its request's limit on data, and whether a GET's content is sent")
     func options() throws {
         let limited = try read(record { $0.maximumDataLength = 0 })
-        #expect(limited.maximumDataLength == 0 && !limited.sent.sendsContentWithGET && limited.terms == nil)
-        let sent = try read(record { $0.sent.sendsContentWithGET = true })
-        #expect(sent.maximumDataLength == nil && sent.sent.sendsContentWithGET && sent.terms == nil)
+        #expect(limited.maximumDataLength == 0 && !limited.sendsContentWithGET && limited.terms.isEmpty)
+        let sent = try read(record { $0.sendsContentWithGET = true })
+        #expect(sent.maximumDataLength == nil && sent.sendsContentWithGET && sent.terms.isEmpty)
     }
 
     @Test("octets that are no terms make no record")
     func damaged() throws {
         let terms = try Self.everyTerm()[0]
-        let whole = try #require(record { $0.terms = TermsBox(terms) }.encoded())
+        let whole = try #require(record { $0.terms = [terms] }.encoded())
         let content = Array(whole[StoreRecord.headerLength...])
         for count in 0..<content.count { #expect(BackgroundRecord(sealedRecord(whole, content[..<count])) == nil) }
         for index in content.indices {
@@ -106,10 +106,10 @@ struct KeptMessagesTests {
             cachePolicy: .reloadIgnoringLocalCacheData,
             timeoutInterval: 7
         )
-        values.sent.hasLeftOrigin = true
+        values.hasLeftOrigin = true
         let kept = StoreRecord.file(.download, of: values)
-        values.terms = TermsBox(try Self.everyTerm()[0])
-        (values.maximumDataLength, values.sent.sendsContentWithGET, values.httpBody) = (1, true, Data([1]))
+        values.terms = [try Self.everyTerm()[0]]
+        (values.maximumDataLength, values.sendsContentWithGET, values.httpBody) = (1, true, Data([1]))
         #expect(StoreRecord.file(.download, of: values.forResumption) == kept && kept != nil)
     }
 
@@ -120,6 +120,6 @@ struct KeptMessagesTests {
         var exceptions = TransferTerms()
         exceptions.proxies = OriginProxies(exceptions: ProxyExceptions("h.test"))
         #expect(!address.isWritable && !exceptions.isWritable)
-        #expect(try record { $0.terms = TermsBox(address) }.encoded() == nil)
+        #expect(try record { $0.terms = [address] }.encoded() == nil)
     }
 }

@@ -31,12 +31,12 @@ struct StoreRecordTests {
         _ = try record.row(["a", "b"])
         for length in 0..<record.octets.count {
             var short = StoreRecord(reading: Array(record.octets[..<length]))
-            #expect(throws: Errno.damaged) { try short.row(nil as [String]?) }
+            #expect(throws: StoreFile.damage) { try short.row(nil as [String]?) }
         }
         for length in [Int64.max, .min, -2, 34, 1 << 32] {
             let octets = (0..<8).map { UInt8(truncatingIfNeeded: length >> (8 * Int64($0))) }
             var long = StoreRecord(reading: octets + record.octets.dropFirst(8))
-            #expect(throws: Errno.damaged) { try long.row(nil as [String]?) }
+            #expect(throws: StoreFile.damage) { try long.row(nil as [String]?) }
         }
     }
 
@@ -46,9 +46,9 @@ struct StoreRecordTests {
         _ = try record.row(70_000)
         _ = try record.row(Double.nan)
         var read = StoreRecord(reading: record.octets)
-        #expect(throws: Errno.damaged) { try read.row(nil as UInt16?) }
+        #expect(throws: StoreFile.damage) { try read.row(nil as UInt16?) }
         read = StoreRecord(reading: record.octets)
         #expect(try read.row(nil as Int?) == 70_000)
-        #expect(throws: Errno.damaged) { try read.row(nil as Date?) }
+        #expect(throws: StoreFile.damage) { try read.row(nil as Date?) }
     }
 }

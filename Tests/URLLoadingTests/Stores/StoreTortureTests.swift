@@ -71,7 +71,7 @@ struct StoreTortureTests {
         record.upload = BackgroundRecord.Upload(
             resource: try url("http://host.test/uploads/7"),
             draft: .six,
-            file: StoreFile.State(inode: .max, size: 9, seconds: -1, nanoseconds: 999_999_999)
+            file: StoreFile(inode: .max, size: 9, seconds: -1, nanoseconds: 999_999_999)
         )
         let whole = try #require(record.encoded())
         let back = try #require(BackgroundRecord(whole))
@@ -134,7 +134,7 @@ struct StoreTortureTests {
             request: URLRequest(url: try url("http://host.test/path")),
             resource: try url("http://host.test/uploads/7"),
             draft: .six,
-            content: .file("/tmp/source", StoreFile.State(inode: 1, size: 9, seconds: -1, nanoseconds: 999_999_999))
+            content: .file("/tmp/source", StoreFile(inode: 1, size: 9, seconds: -1, nanoseconds: 999_999_999))
         )
         let whole = try #require(data.data)
         #expect(UploadResumeData(whole)?.data == whole)

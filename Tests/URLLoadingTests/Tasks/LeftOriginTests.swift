@@ -104,7 +104,7 @@ struct LeftOriginTests {
             expectsToSend: -1,
             expectsToReceive: -1
         )
-        record.request.values.sent.hasLeftOrigin = hasLeftOrigin
+        record.request.values.hasLeftOrigin = hasLeftOrigin
         let read = try #require(record.encoded().flatMap { BackgroundRecord($0) })
         #expect(read.request.hasLeftOrigin == hasLeftOrigin)
     }

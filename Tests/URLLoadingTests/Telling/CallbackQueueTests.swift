@@ -20,7 +20,7 @@ struct CallbackQueueTests {
     }
 
     init() throws {
-        loop = try SharedLoops.next()
+        loop = try EventLoop.nextShared()
         callbacks = CallbackQueue(on: loop)
         queue.maxConcurrentOperationCount = 1
     }

@@ -7,149 +7,175 @@ internal import UncurlTLS
 
 /// The one place that turns errors of lower rooms into a `URLError`: with Foundation's code, both keys of the failing
 /// URL, and the particular cause, in words, as the underlying error.
-enum ErrorTranslation {
-    static func error(_ error: EngineError, _ url: URL?) -> URLError {
-        guard let reason = error.limitReason else { return urlError(code(error), url, error) }
-        var exceeded = urlError(code(error), url, reason)
-        exceeded.cause = error
-        return exceeded
+extension URLError {
+    init(_ error: EngineError, _ url: URL?) {
+        guard let reason = error.limitReason else {
+            self.init(Code(error), url, error)
+            return
+        }
+        self.init(Code(error), url, reason)
+        cause = error
     }
 
-    static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
-        var error = urlError(code, url, underlying: UnderlyingError("\(cause)").nsError)
-        error.cause = cause
-        return error
+    init(_ code: Code, _ url: URL?, _ cause: any Error) {
+        self.init(code, url, "\(cause)")
+        self.cause = cause
     }
-
-    /// `NSURLErrorFailingURLStringErrorKey`. It is deprecated, but programs still read it.
-    private static let failingURLString = "NSErrorFailingURLStringKey"
 
     /// - Parameter reason: the cause, in words for people.
-    static func urlError(_ code: URLError.Code, _ url: URL?, _ reason: String) -> URLError {
-        urlError(code, url, underlying: UnderlyingError(reason).nsError)
+    init(_ code: Code, _ url: URL?, _ reason: String) {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: URLError.words(code, host: url?.host),
+            NSUnderlyingErrorKey: UnderlyingError(reason).nsError,
+        ]
+        info.addFailing(url)
+        self.init(code, userInfo: info)
     }
 
     /// - Parameter file: names the file that could not be opened.
-    static func fileError(_ code: URLError.Code, _ url: URL?, _ file: String, _ reason: Errno) -> URLError {
-        var error = urlError(code, url, "\(file): \(reason)")
-        error.cause = reason
-        return error
-    }
-
-    private static func urlError(_ code: URLError.Code, _ url: URL?, underlying: NSError) -> URLError {
-        var info: [String: Any] = [
-            NSLocalizedDescriptionKey: words(code, host: url?.host), NSUnderlyingErrorKey: underlying,
-        ]
-        if let url {
-            info[NSURLErrorFailingURLErrorKey] = url
-            info[failingURLString] = url.absoluteString
-        }
-        return URLError(code, userInfo: info)
-    }
-
-    /// The error of a `URLProtocol` class of the program. A `URLError` gets the facts that it lacks; any other error is
-    /// the task's error as it is.
-    static func classError(_ error: any Error, _ url: URL?) -> any Error {
-        (error as NSError).domain == NSURLErrorDomain ? self.error(error, url) : error
+    init(_ code: Code, _ url: URL?, _ file: String, _ reason: Errno) {
+        self.init(code, url, "\(file): \(reason)")
+        cause = reason
     }
 
     /// Any error as a `URLError`. A `URLError` gets the facts that it lacks; any other error becomes the underlying
     /// error of one.
-    static func error(_ error: any Error, _ url: URL?) -> URLError {
-        guard let given = urlError(in: error) else { return urlError(.unknown, url, error) }
-        guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
+    init(_ error: any Error, _ url: URL?) {
+        guard let given = URLError(known: error) else {
+            self.init(.unknown, url, error)
+            return
+        }
+        self = given
+        guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, url != nil else { return }
         var info = given.userInfo
-        info[NSURLErrorFailingURLErrorKey] = url
-        info[failingURLString] = url.absoluteString
-        return URLError(given.code, userInfo: info)
+        info.addFailing(url)
+        self.init(given.code, userInfo: info)
     }
 
-    private static func urlError(in error: any Error) -> URLError? {
-        if let error = error as? URLError { return error }
-        let known = error as NSError
-        guard known.domain == NSURLErrorDomain else { return nil }
-        return URLError(URLError.Code(rawValue: known.code) ?? .unknown, userInfo: known.userInfo)
+    private init?(known error: any Error) {
+        if let error = error as? URLError {
+            self = error
+            return
+        }
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else { return nil }
+        self.init(Code(rawValue: error.code) ?? .unknown, userInfo: error.userInfo)
     }
 
-    private static func code(_ error: EngineError) -> URLError.Code {
-        switch error {
-        case .invalidRequest(.unknownLengthToHTTP10): .badServerResponse
-        case .invalidRequest: .badURL
-        case .connect(let error): code(error)
-        case .timedOut: .timedOut
-        case .tls(let error): code(error)
-        case .proxy(let error): code(error)
-        case .closedWhileOpening, .unsolicitedBytes, .closedBeforeResponse, .uploadAborted, .truncatedHead,
-            .truncatedBody, .connectionLost, .sendFailed:
-            .networkConnectionLost
-        case .malformedResponse: .cannotParseResponse
-        case .tooManyHeldHeads: .dataLengthExceedsMaximum
-        case .unexpectedUpgrade: .badServerResponse
-        case .undecodable: .cannotDecodeContentData
-        case .bodyLengthMismatch, .bodyFailed, .bodySourceFailed: .requestBodyStreamExhausted
-        case .bodyUnreadable(.noSuchFile): .fileDoesNotExist
-        case .bodyUnreadable(.accessDenied): .noPermissionsToReadFile
-        case .bodyUnreadable, .bodyFileReplaced: .cannotOpenFile
-        case .system(let error): error.isResourceExhaustion ? .cannotConnectToHost : .networkConnectionLost
-        case .cancelled, .shutDown: .cancelled
+    /// The error of a `URLProtocol` class of the program. A `URLError` gets the facts that it lacks; any other error is
+    /// the task's error as it is.
+    static func ofClass(_ error: any Error, _ url: URL?) -> any Error {
+        (error as NSError).domain == NSURLErrorDomain ? URLError(error, url) : error
+    }
+}
+
+extension [String: Any] {
+    /// Adds the failing URL of a `URLError`, as itself and as text, whose key is deprecated but still read.
+    fileprivate mutating func addFailing(_ url: URL?) {
+        guard let url else { return }
+        self[NSURLErrorFailingURLErrorKey] = url
+        self["NSErrorFailingURLStringKey"] = url.absoluteString
+    }
+}
+
+extension URLError.Code {
+    init(_ error: EngineError) {
+        self =
+            switch error {
+            case .invalidRequest(.unknownLengthToHTTP10): .badServerResponse
+            case .invalidRequest: .badURL
+            case .connect(let error): Self(error)
+            case .timedOut: .timedOut
+            case .tls(let error): Self(error)
+            case .proxy(let error): Self(error)
+            case .closedWhileOpening, .unsolicitedBytes, .closedBeforeResponse, .uploadAborted, .truncatedHead,
+                .truncatedBody, .connectionLost, .sendFailed:
+                .networkConnectionLost
+            case .malformedResponse: .cannotParseResponse
+            case .tooManyHeldHeads: .dataLengthExceedsMaximum
+            case .unexpectedUpgrade: .badServerResponse
+            case .undecodable: .cannotDecodeContentData
+            case .bodyLengthMismatch, .bodyFailed, .bodySourceFailed: .requestBodyStreamExhausted
+            case .bodyUnreadable(.noSuchFile): .fileDoesNotExist
+            case .bodyUnreadable(.accessDenied): .noPermissionsToReadFile
+            case .bodyUnreadable, .bodyFileReplaced: .cannotOpenFile
+            case .system(let error): error.isResourceExhaustion ? .cannotConnectToHost : .networkConnectionLost
+            case .cancelled, .shutDown: .cancelled
+            }
+    }
+
+    init(_ error: ConnectError) {
+        if error.attempts.isEmpty {
+            self = error.isWithoutLookup ? .cannotConnectToHost : .cannotFindHost
+        } else {
+            let isOffline = error.attempts.allSatisfy { $0.errno == .networkUnreachable }
+            self = isOffline ? .notConnectedToInternet : .cannotConnectToHost
         }
     }
 
-    private static func code(_ error: ConnectError) -> URLError.Code {
-        guard !error.attempts.isEmpty else { return error.isWithoutLookup ? .cannotConnectToHost : .cannotFindHost }
-        return error.attempts.allSatisfy { $0.errno == .networkUnreachable }
-            ? .notConnectedToInternet : .cannotConnectToHost
-    }
-
-    private static func code(_ error: TLSError) -> URLError.Code {
-        switch error {
-        case .untrusted(let failure): code(failure.reason)
-        case .refused: .serverCertificateUntrusted
-        case .alert(let alert): code(alert)
-        case .identity: .clientCertificateRejected
-        case .truncated, .closedInHandshake, .closeNotifyInHandshake, .corruptRecord: .networkConnectionLost
-        case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .downgraded, .noSharedCipher,
-            .unexpectedApplicationProtocol, .protocolViolation, .tooManyKeyUpdates, .tooManyHelloRequests, .closed,
-            .invalidServerName, .configuration, .outOfMemory:
-            .secureConnectionFailed
-        }
+    init(_ error: TLSError) {
+        self =
+            switch error {
+            case .untrusted(let failure): Self(failure.reason)
+            case .refused: .serverCertificateUntrusted
+            case .alert(let alert): Self(alert)
+            case .identity: .clientCertificateRejected
+            case .truncated, .closedInHandshake, .closeNotifyInHandshake, .corruptRecord: .networkConnectionLost
+            case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .downgraded, .noSharedCipher,
+                .unexpectedApplicationProtocol, .protocolViolation, .tooManyKeyUpdates, .tooManyHelloRequests, .closed,
+                .invalidServerName, .configuration, .outOfMemory:
+                .secureConnectionFailed
+            }
     }
 
     /// The code for the reason why a server's certificate is not trusted.
-    static func code(_ reason: TLSTrustFailure.Reason) -> URLError.Code {
-        switch reason {
-        case .expired: .serverCertificateHasBadDate
-        case .notYetValid: .serverCertificateNotYetValid
-        case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
-        case .noCertificate, .outOfMemory: .secureConnectionFailed
-        case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
-            .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
-            .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
-            .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
-            .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch, .other:
-            .serverCertificateUntrusted
-        }
+    init(_ reason: TLSTrustFailure.Reason) {
+        self =
+            switch reason {
+            case .expired: .serverCertificateHasBadDate
+            case .notYetValid: .serverCertificateNotYetValid
+            case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
+            case .noCertificate, .outOfMemory: .secureConnectionFailed
+            case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong,
+                .nameConstraints,
+                .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
+                .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
+                .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
+                .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch,
+                .other:
+                .serverCertificateUntrusted
+            }
     }
 
     /// The code for certificate_required and other alerts about a client's certificate (RFC 8446 §6.2).
-    private static func code(_ alert: TLSAlert) -> URLError.Code {
-        switch alert.code {
-        case 116: .clientCertificateRequired
-        case 42...46, 48: .clientCertificateRejected
-        default: .secureConnectionFailed
-        }
+    init(_ alert: TLSAlert) {
+        self =
+            switch alert.code {
+            case 116: .clientCertificateRequired
+            case 42...46, 48: .clientCertificateRejected
+            default: .secureConnectionFailed
+            }
     }
 
-    private static func code(_ error: ProxyError) -> URLError.Code {
-        switch error {
-        // The URL's host is not the one that was not found.
-        case .unreachable(let error): error.attempts.isEmpty ? .cannotConnectToHost : code(error)
-        case .refused, .socks, .target: .cannotConnectToHost
-        case .authenticationRequired, .credentials: .userAuthenticationRequired
-        case .tls(let error): code(error)
-        case .closed: .networkConnectionLost
-        case .malformedResponse: .badServerResponse
-        }
+    init(_ error: ProxyError) {
+        self =
+            switch error {
+            // The URL's host is not the one that was not found.
+            case .unreachable(let error): error.attempts.isEmpty ? .cannotConnectToHost : Self(error)
+            case .refused, .socks, .target: .cannotConnectToHost
+            case .authenticationRequired, .credentials: .userAuthenticationRequired
+            case .tls(let error): Self(error)
+            case .closed: .networkConnectionLost
+            case .malformedResponse: .badServerResponse
+            }
+    }
+
+    fileprivate init(_ problem: HTTPURL.Problem) {
+        self =
+            switch problem {
+            case .scheme, .noScheme, .empty: .unsupportedURL
+            case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
+            }
     }
 }
 
@@ -215,8 +241,8 @@ struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConver
 
 /// The `localizedDescription` of a `URLError` by its code, in CFNetwork's words, which programs show and tests compare.
 /// The particular cause is in the underlying error.
-extension ErrorTranslation {
-    private static func words(_ code: URLError.Code, host: String?) -> String {
+extension URLError {
+    private static func words(_ code: Code, host: String?) -> String {
         let server = host.map { "“\($0)”" } ?? "the server"
         let pretender =
             "You might be connecting to a server that is pretending to be \(server) which could put your confidential "
@@ -271,54 +297,37 @@ extension ErrorTranslation {
 }
 
 /// The errors of loads.
-extension ErrorTranslation {
-    static func error(_ error: LoadError, _ url: URL?) -> URLError {
+extension URLError {
+    init(_ error: LoadError, _ url: URL?) {
         switch error {
-        case .engine(let error): self.error(error, url)
-        case .rule(let reason): self.error(reason, url)
-        case .url(let problem): urlError(code(problem), url, problem)
-        case .noSocketURL: urlError(.unsupportedURL, url, "a WebSocket's URL begins with ws or wss")
-        case .handshakeMethod: urlError(.unsupportedURL, url, "a WebSocket's handshake is a GET")
-        case .handshake(let error): urlError(.badURL, url, error)
-        case .contentWithGET: urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
-        case .fields(let error): urlError(.badURL, url, error)
-        case .proxy(let fault): urlError(.cannotConnectToHost, url, fault)
-        case .authentication(let error): urlError(.userAuthenticationRequired, url, error)
+        case .engine(let error): self.init(error, url)
+        case .rule(let reason): self.init(reason, url)
+        case .url(let problem): self.init(Code(problem), url, problem)
+        case .noSocketURL: self.init(.unsupportedURL, url, "a WebSocket's URL begins with ws or wss")
+        case .handshakeMethod: self.init(.unsupportedURL, url, "a WebSocket's handshake is a GET")
+        case .handshake(let error): self.init(.badURL, url, error)
+        case .contentWithGET: self.init(.dataLengthExceedsMaximum, url, "a GET request carries no content")
+        case .fields(let error): self.init(.badURL, url, error)
+        case .proxy(let fault): self.init(.cannotConnectToHost, url, fault)
+        case .authentication(let error): self.init(.userAuthenticationRequired, url, error)
         case .uploadUnknown:
-            urlError(.badServerResponse, url, "the server does not say how much of the upload it has")
+            self.init(.badServerResponse, url, "the server does not say how much of the upload it has")
         }
     }
 
-    private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
-        switch problem {
-        case .scheme, .noScheme, .empty: .unsupportedURL
-        case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
-        }
-    }
-
-    /// Returns the error for the reason that the rules give for failing.
-    private static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
-        switch reason {
-        case .tooManyRedirects:
-            urlError(
-                .httpTooManyRedirects,
-                url,
-                "there are more redirects than \(ResponseLimits.words("redirectCount"))"
-            )
-        case .nothingStored:
-            urlError(
-                .resourceUnavailable,
-                url,
-                "nothing is cached for this request, and only the cache was to be asked"
-            )
-        case .refusedByProxy:
-            urlError(
-                .userAuthenticationRequired,
-                url,
-                "the proxy asks for credentials, and there are none that it takes"
-            )
-        case .failure: urlError(.unknown, url, "the request failed")
-        }
+    /// The error for the reason that the rules give for failing.
+    private init(_ reason: Step.Reason, _ url: URL?) {
+        let (code, words): (Code, String) =
+            switch reason {
+            case .tooManyRedirects:
+                (.httpTooManyRedirects, "there are more redirects than \(ResponseLimits.words("redirectCount"))")
+            case .nothingStored:
+                (.resourceUnavailable, "nothing is cached for this request, and only the cache was to be asked")
+            case .refusedByProxy:
+                (.userAuthenticationRequired, "the proxy asks for credentials, and there are none that it takes")
+            case .failure: (.unknown, "the request failed")
+            }
+        self.init(code, url, words)
     }
 }
 
