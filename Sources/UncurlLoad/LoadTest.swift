@@ -1,5 +1,6 @@
 import UncurlReactor
 import UncurlTLS
+import UncurlText
 
 /// A load test that a Swift program configures and runs: the load of the command `volley`, and visits in Swift.
 ///
@@ -48,7 +49,7 @@ public struct LoadTest: Sendable {
     /// Fields of each request, in this order. Framing fields are refused by ``run()``; a Host replaces the URL's.
     public var headers: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
-        set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
+        set { fields = newValue.map { Pair(name: $0.name, value: $0.value) } }
     }
     /// The content of each request; nil for none.
     public var body: [UInt8]?
@@ -72,7 +73,7 @@ public struct LoadTest: Sendable {
     /// its own in ``LoadReport/names`` and in every report.
     public var names: [String] = []
 
-    private var fields: [RequestDescription.Field] = []
+    private var fields: [Pair] = []
 
     /// A part of a run with a rate of its own.
     public struct Stage: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UncurlText
 import UncurlWebSocket
 
 @testable import UncurlTestServer

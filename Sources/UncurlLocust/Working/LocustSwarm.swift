@@ -35,9 +35,8 @@ final class LocustSwarm {
         let requests: EngineRequests
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
-            let preflight = try Preflight(options, limits)
-            try preflight.prepareDescriptors(limits)
-            plan = RunPlan(options, preflight)
+            plan = try RunPlan(options, limits)
+            try plan.prepareDescriptors(limits)
             try options.security.loadRoots()
             group = try plan.startLoops()
             (requests, resolver) = try Self.prepare(plan, on: group, &signals)
@@ -94,7 +93,7 @@ final class LocustSwarm {
         let options = try target.following(order)
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
-            try Preflight(options, limits).prepareDescriptors(limits)
+            try RunPlan(options, limits).prepareDescriptors(limits)
         } catch {
             throw .load(error, target.names)
         }

@@ -1,3 +1,5 @@
+import UncurlText
+
 /// Caching, validators and ranges (RFC 9110 §13, §14; RFC 9111 §5.2).
 extension Routes {
     /// `/cache`: 304 to any validator; `/cache/n`: fresh for n seconds.

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+import UncurlText
 
 /// One request while it is received and answered. It is a class because the collected body grows in place.
 final class ServerExchange {

@@ -2,6 +2,7 @@ internal import Synchronization
 public import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// The buffers that the connections of one loop share. Only one connection works at a time, so an idle connection has
 /// no buffer.

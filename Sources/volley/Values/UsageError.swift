@@ -5,14 +5,7 @@ import UncurlLocust
 import UncurlReactor
 import UncurlText
 
-/// What is wrong with a command line, a file or a system limit, and how to correct it.
-///
-/// The text is one line. It is printed before anything starts, and the process ends with status 1.
-struct UsageError: Error, Hashable, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
+extension UsageError {
     /// Makes an error of the load generator's, with flags as the names of settings. The parts of a request in a file
     /// have no flags.
     init(_ error: LoadTestError) {
@@ -45,10 +38,6 @@ func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) thr
     do throws(LoadTestError) { return try value() } catch { throw UsageError(error) }
 }
 
-func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) throws(UsageError) -> Value {
-    do throws(ReportError) { return try value() } catch { throw UsageError(error.description) }
-}
-
 func orUsage<Value>(
     errno value: @autoclosure () throws(Errno) -> Value,
     _ words: (Errno) -> String
@@ -63,7 +52,7 @@ extension TemplateSlots {
     }
 
     mutating func marked(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
-        do throws(TemplateProblem) {
+        do throws(UsageError) {
             return try protect(bytes)
         } catch {
             throw UsageError("--template\(error.isOfFile ? "" : ":") \(error)")
