@@ -53,8 +53,6 @@ struct ErrorWordsTests {
         (UsageError.truncated, "ends too early"), (UsageError.unknownEncoding(0xAB), "0xab"),
         (UsageError.impossibleLayout, "range or precision"), (UsageError.normalized, "normalizing offset"),
         (UsageError.countsOutOfRange, "out of range"), (UsageError.tooLarge(limit: 2 << 20), "2 MiB"),
-        (Rate.Problem.notARate, "the rate is no rate: use requests a second such as 1000"),
-        (Rate.Problem.zero, "must be more than 0"), (Rate.Problem.tooHigh, "at most 1G/s"),
     ]
 
     @Test("each error says in one line what is wrong and what would be right", arguments: settings.indices)
@@ -74,5 +72,17 @@ struct ErrorWordsTests {
         #expect(!said.hasSuffix(".") && !said.contains("\n") && !said.contains("nobody"), "\(said)")
         // The library knows no flags.
         #expect(!said.contains(" -t") && !said.contains("volley --"), "\(said)")
+    }
+
+    @Test(
+        "a rate that cannot be read says what would be right",
+        arguments: [
+            ("x", "the rate \"x\" is no rate: use requests a second such as 1000"),
+            ("0", "the rate \"0\" must be more than 0"), ("9G", "the rate \"9G\" is too high: at most 1G/s"),
+        ]
+    )
+    func rates(text: String, words: String) {
+        let error = #expect(throws: UsageError.self) { try Rate(text, for: "the rate") }
+        #expect(error?.description.contains(words) == true)
     }
 }

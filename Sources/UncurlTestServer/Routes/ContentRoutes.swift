@@ -37,7 +37,7 @@ extension Routes {
 
     /// A random UUID (RFC 9562 §5.4).
     static func uuid(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        var bytes = PseudoRandom.bytes(16, seed: request.random)
+        var bytes = [UInt8].random(16, seed: request.random)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         var text: [UInt8] = []

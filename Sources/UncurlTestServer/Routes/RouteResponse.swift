@@ -114,10 +114,7 @@ struct BodyGenerator: Sendable {
 
     /// `count` bytes of the random generator with this seed, in pieces of at most `piece` bytes.
     static func random(_ count: UInt64, seed: UInt64, piece: Int = 16 * 1024) -> BodyGenerator {
-        sliced(count, by: UInt64(max(1, piece))) { part, bytes in
-            var random = PseudoRandom(seed: seed, from: part.lowerBound)
-            random.append(part.count, to: &bytes)
-        }
+        sliced(count, by: UInt64(max(1, piece))) { part, bytes in bytes.append(random: part, seed: seed) }
     }
 
     /// The same piece `times` times; `UInt64.max` never ends.

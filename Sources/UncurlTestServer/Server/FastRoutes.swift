@@ -14,7 +14,7 @@ struct FastRoutes {
     private var freshUntil = Instant(nanoseconds: .min)
     private let home: [UInt8]
     /// The first octets of seed 0.
-    private let octets = PseudoRandom.bytes(longest, seed: 0)
+    private let octets = [UInt8].random(longest, seed: 0)
 
     init() {
         var home: [UInt8] = []

@@ -46,7 +46,7 @@ struct WorkerCommand: ParsableCommand {
             isQuiet: !invocation.showsNotes,
             stopsAlone: orphan == "stop"
         )
-        do throws(LocustError) { return try worker.perform() } catch { throw UsageError(error.description) }
+        return try worker.perform()
     }
 }
 

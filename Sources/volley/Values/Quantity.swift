@@ -98,17 +98,6 @@ extension Double {
     }
 }
 
-extension Rate {
-    /// Reads `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
-    init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
-        do throws(Problem) {
-            self = try Rate(text, allowingZero: allowingZero)
-        } catch {
-            throw UsageError(error.words(on: "\(flag) \(quoted(text))"))
-        }
-    }
-}
-
 extension Pause {
     /// Reads `100ms`, `50ms-150ms` or `exp:100ms`.
     init(_ text: String, for flag: String) throws(UsageError) {
