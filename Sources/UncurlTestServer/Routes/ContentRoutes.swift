@@ -1,7 +1,7 @@
 import UncurlText
 
 /// Routes that answer with certain kinds of content.
-extension Routes {
+extension RouteResponse {
     static func compressed(
         _ request: RouteRequest,
         _ mark: String,
@@ -63,7 +63,7 @@ extension Routes {
 }
 
 /// The constant documents. They are small and free of others' rights.
-extension Routes {
+extension RouteResponse {
     static let home = "Uncurl test server\n"
 
     static let html = """

@@ -72,8 +72,8 @@ struct RouteResponse: Sendable {
     /// The same with as much content as the argument `length` asks for.
     func withContent(_ request: RouteRequest) -> RouteResponse {
         guard let text = request.argument("length") else { return self }
-        guard let length = Routes.number(text, upTo: Routes.mostBytes) else {
-            return .bad("length is a number from 0 to \(Routes.mostBytes)")
+        guard let length = Self.number(text, upTo: Self.mostBytes) else {
+            return .bad("length is a number from 0 to \(Self.mostBytes)")
         }
         return with(\.body, .generated(.random(length, seed: 0), .length(length)))
     }

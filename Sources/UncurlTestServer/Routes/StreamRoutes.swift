@@ -1,7 +1,7 @@
 import UncurlText
 
 /// Routes about bytes and time: lengths, chunks, delays.
-extension Routes {
+extension RouteResponse {
     /// `/bytes/n?seed=s`: n octets, the same for the same seed (0 if none is given).
     static func bytes(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         sized(rest) { count in
@@ -175,7 +175,7 @@ extension Routes {
 }
 
 /// Routes with faults on request. ``RawServer`` has more faults, at exact positions.
-extension Routes {
+extension RouteResponse {
     /// `/headers-large/n`: n octets of fields, in lines of at most 1 KiB.
     static func largeHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1, var left = number(rest[0], upTo: mostHeaderBytes) else {

@@ -18,7 +18,7 @@ struct FastRoutes {
 
     init() {
         var home: [UInt8] = []
-        let text = Array(Routes.home.utf8)
+        let text = Array(RouteResponse.home.utf8)
         home.append("Content-Type: text/plain; charset=utf-8\r\nContent-Length: ")
         home.append(decimal: UInt64(text.count))
         home.append("\r\n\r\n")

@@ -53,7 +53,7 @@ final class ServerExchange {
     }
 
     /// The answer to the complete request.
-    func response() -> RouteResponse { upload?.response() ?? Routes.respond(to: request) }
+    func response() -> RouteResponse { upload?.response() ?? RouteResponse.respond(to: request) }
 }
 
 extension RequestHead {

@@ -174,7 +174,7 @@ struct ServerMachine: ~Copyable {
             random: shared.nextRandom(),
             requestCount: shared.requestCount
         )
-        let route = Routes.route(for: request.path)
+        let route = RouteResponse.route(for: request.path)
         let intake = route.map { $0.methods.contains(request.method) ? $0.intake : .discard } ?? .discard
         let keepsAlive = parser.persistence == .keepAlive && !shared.isDraining
         let exchange = ServerExchange(request, intake, head.version, keepsAlive: keepsAlive)
@@ -203,9 +203,9 @@ struct ServerMachine: ~Copyable {
         guard head.fields.hasToken(.expect, "100-continue") else {
             return refuse(417, "the only expectation this server knows is 100-continue", shared)
         }
-        let route = Routes.route(for: exchange.request.path)
+        let route = RouteResponse.route(for: exchange.request.path)
         guard let route, route.methods.contains(exchange.request.method) else {
-            return answerAtOnce(Routes.respond(to: exchange.request), exchange, shared)
+            return answerAtOnce(RouteResponse.respond(to: exchange.request), exchange, shared)
         }
         shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
         return nil
@@ -354,7 +354,7 @@ struct ServerMachine: ~Copyable {
 
     /// `/echo` with a body: the head is sent now, the body while it comes.
     private mutating func beginEcho(_ exchange: ServerExchange, _ shared: ServerScratch) -> Need? {
-        let response = Routes.echoNothing(exchange.request, [])
+        let response = RouteResponse.echoNothing(exchange.request, [])
         if shared.isDraining { exchange.keepsAlive = false }
         let length = parser.bodyRemaining
         do throws(HTTP1Error) {
