@@ -1,3 +1,4 @@
+import UncurlHTTP1
 import UncurlText
 
 /// Caching, validators and ranges (RFC 9110 §13, §14; RFC 9111 §5.2).

@@ -1,3 +1,4 @@
+import UncurlHTTP1
 import UncurlText
 internal import UncurlWebSocket
 
@@ -6,6 +7,8 @@ struct RouteResponse: Sendable {
     var status = 200
     var fields: [Pair] = []
     var body = Body.bytes([])
+    /// The trailer section of a chunked body (RFC 9112 §7.1.2).
+    var trailers: [Pair] = []
     /// The fields of a 103 response before this one (RFC 8297).
     var hints: [Pair] = []
     var delay = Duration.zero
@@ -17,14 +20,7 @@ struct RouteResponse: Sendable {
         /// Neither body nor Content-Length: 204 and 304 (RFC 9110 §8.6).
         case none
         case bytes([UInt8])
-        case generated(BodyGenerator, Framing)
-    }
-
-    enum Framing: Sendable, Equatable {
-        case length(UInt64)
-        /// With a trailer section where fields are given (RFC 9112 §7.1.2).
-        case chunked(trailers: [Pair])
-        case untilClose
+        case generated(BodyGenerator, BodyFraming)
     }
 
     /// Faults on request.

@@ -33,9 +33,9 @@ final class ServerExchange {
     }
 
     /// Begins a generated body, which the fate may cut.
-    func beginBody(_ framing: RouteResponse.Framing, _ fate: RouteResponse.Fate) {
-        trailers = if case .chunked(let trailers) = framing { trailers } else { nil }
-        switch fate {
+    func beginBody(_ framing: BodyFraming, of response: RouteResponse) {
+        trailers = framing == .chunked ? response.trailers : nil
+        switch response.fate {
         case .truncated(let offset): (left, ending) = (offset, .linger)
         case .reset(let offset): (left, ending) = (offset, .reset)
         case .normal, .silence, .freeze: (left, ending) = (.max, nil)

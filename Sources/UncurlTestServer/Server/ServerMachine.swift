@@ -302,22 +302,21 @@ struct ServerMachine: ~Copyable {
         try shared.appendHints(response, exchange)
         switch response.body {
         case .none:
-            try shared.appendHead(response, nil, exchange)
+            try shared.appendHead(response, .none, exchange)
             finish(exchange, shared)
             if let agreement = response.upgrade { state = .talking(ServerTalk(agreement)) }
         case .bytes(let octets):
             let hasBody = response.status != 204 && response.status != 304
-            try shared.appendHead(response, hasBody ? .length(UInt64(octets.count)) : nil, exchange)
+            try shared.appendHead(response, hasBody ? .length(UInt64(octets.count)) : .none, exchange)
             if hasBody, !exchange.isHead { shared.output.append(octets.span) }
             finish(exchange, shared)
         case .generated(let generator, let wanted):
-            var framing = wanted
             // HTTP/1.0 has no chunks, so its body ends with the connection (RFC 9112 §6.1).
-            if case .chunked = wanted, exchange.version.minor == 0 { framing = .untilClose }
+            let framing = wanted == .chunked && exchange.version.minor == 0 ? .untilClose : wanted
             if framing == .untilClose { exchange.keepsAlive = false }
             try shared.appendHead(response, framing, exchange)
             if exchange.isHead { return finish(exchange, shared) }
-            exchange.beginBody(framing, response.fate)
+            exchange.beginBody(framing, of: response)
             state = .answering(exchange, generator)
         }
     }
@@ -358,7 +357,7 @@ struct ServerMachine: ~Copyable {
         if shared.isDraining { exchange.keepsAlive = false }
         let length = parser.bodyRemaining
         do throws(HTTP1Error) {
-            try shared.appendHead(response, length.map { .length($0) } ?? .chunked(trailers: []), exchange)
+            try shared.appendHead(response, length.map { .length($0) } ?? .chunked, exchange)
         } catch {
             return refuse(500, "the request's Content-Type cannot be sent back: \(error)", shared)
         }
