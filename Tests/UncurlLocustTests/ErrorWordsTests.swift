@@ -11,7 +11,7 @@ struct ErrorWordsTests {
         (UsageError.load(.endless), "the run would never end"),
         (UsageError.notReadyForTLS(url: "https://a.test/"), "give it an https URL too"),
         (UsageError.noTarget, "there is no URL to test: give the worker one"),
-        (UsageError.pipelinedRate(.properties), "pipeline is for a closed loop"),
+        (UsageError.pipelinedRate([:]), "pipeline is for a closed loop"),
         (UsageError.unknownUsers, "start it with -u"),
         (UsageError.noAddress("m"), "the master \"m\" has no address"),
         (UsageError.thread(reason: "no memory"), "look the master up: no memory"),

@@ -39,7 +39,7 @@ package struct LoadOptions: Sendable {
     package var search: SearchGoal?
     /// Whether the number of busy connections is set from outside.
     package var isSwarm = false
-    package var names = SettingNames.properties
+    package var names: SettingNames = [:]
     /// Open loop: when requests are due. Nil if each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// Whether requests come due at random, like those of many independent users, and not at equal distances.

@@ -22,13 +22,13 @@ extension RunPlan {
         if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {
             notes.append(
                 "a local server queues at most \(limits.acceptQueue) connects (net.core.somaxconn): volley keeps "
-                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names[.connectRate])"
+                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names.of(.connectRate))"
             )
         }
         if options.work == .handshakes { notes += handshakeNotes(options, connectsInFlight) }
         if let room = limits.trackedConnections, room < UInt64(options.connections) {
             notes.append(
-                "connection tracking has room for \(room) more connections, fewer than \(options.names[.connections]) \(options.connections): "
+                "connection tracking has room for \(room) more connections, fewer than \(options.names.of(.connections)) \(options.connections): "
                     + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
             )
         }
@@ -46,8 +46,8 @@ extension RunPlan {
         let configuration = options.security.target?.configuration
         if options.reuse == .rst, configuration?.resumes == true, configuration?.maximumVersion == .v1_3 {
             notes.append(
-                "\(options.names[.connectionClose])=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
-                    + "\(options.names[.connectionClose])=fin "
+                "\(options.names.of(.connectionClose))=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
+                    + "\(options.names.of(.connectionClose))=fin "
                     + "to measure resumption"
             )
         }
@@ -101,9 +101,9 @@ extension RunPlan {
         guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return nil }
         let rate = ports / timeWaitSeconds
         return
-            "\(options.names[.connectionClose])=fin leaves each local port in TIME_WAIT for \(timeWaitSeconds) s and there are \(ports): "
-            + "beyond \(rate) connections a second connects will fail; use \(options.names[.connectionClose])=rst, more addresses with "
-            + "\(options.names[.sourceAddresses]), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
+            "\(options.names.of(.connectionClose))=fin leaves each local port in TIME_WAIT for \(timeWaitSeconds) s and there are \(ports): "
+            + "beyond \(rate) connections a second connects will fail; use \(options.names.of(.connectionClose))=rst, more addresses with "
+            + "\(options.names.of(.sourceAddresses)), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
     }
 }
 

@@ -173,7 +173,7 @@ extension UsageError {
     /// CURVE or PLAIN. Locust does not use their keys.
     static func mechanism(_ name: String) -> Self { peer(" asks for the security mechanism \(quoted(name))") }
     static func socketType(_ name: String) -> Self { peer("s socket is a \(quoted(name)), not a ROUTER") }
-    static func load(_ error: LoadTestError, _ names: SettingNames = .properties) -> Self { Self(error.text(names)) }
+    static func load(_ error: LoadTestError, _ names: SettingNames = [:]) -> Self { Self(error.text(names)) }
 
     static func notReadyForTLS(url: String) -> Self {
         Self("\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too")
@@ -185,7 +185,7 @@ extension UsageError {
 
     static func pipelinedRate(_ names: SettingNames) -> Self {
         let advice = "the master sets target_rate: leave one of them out"
-        return Self("\(names[.pipeline]) is for a closed loop, but \(advice)")
+        return Self("\(names.of(.pipeline)) is for a closed loop, but \(advice)")
     }
 
     static let unknownUsers = Self(

@@ -18,20 +18,20 @@ extension UsageError {
 }
 
 extension SettingNames {
-    static let flags = SettingNames(flags: flagsOfSettings)
-
     /// The flags, with words for the parts of a request.
-    static let requestsOfFiles = SettingNames(
-        flags: flagsOfSettings.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
-    )
+    static var requestsOfFiles: SettingNames {
+        flags.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
+    }
 
-    private static let flagsOfSettings: [LoadSetting: String] = [
-        .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
-        .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
-        .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
-        .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
-        .connectTo: "--connect-to", .pipeline: "--pipeline",
-    ]
+    static var flags: SettingNames {
+        [
+            .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
+            .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
+            .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
+            .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
+            .connectTo: "--connect-to", .pipeline: "--pipeline",
+        ]
+    }
 }
 
 func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) throws(UsageError) -> Value {
