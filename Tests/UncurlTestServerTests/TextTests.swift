@@ -123,7 +123,8 @@ import UncurlText
         #expect(request.cookies.map(\.value) == ["\u{301}b", "d", ""])
         #expect(request.argument("a\u{301}") == "2" && request.argument("\u{E1}") == nil)
         #expect(
-            RouteResponse.essence(of: "Text/Html ;\u{301}") == "text/html" && RouteResponse.essence(of: "a/\u{301}").isEmpty
+            RouteResponse.essence(of: "Text/Html ;\u{301}") == "text/html"
+                && RouteResponse.essence(of: "a/\u{301}").isEmpty
         )
         let body = "--B\r\nContent-Disposition:\u{301}; name=x\r\n\r\nv\r\n--B--"
         let form = RouteResponse.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=B")

@@ -71,7 +71,8 @@ struct PreflightTests {
             try check(["-c30000", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
         }
         #expect(
-            try descriptorLimit(["-c19960", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) } == 20_000
+            try descriptorLimit(["-c19960", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
+                == 20_000
         )
     }
 

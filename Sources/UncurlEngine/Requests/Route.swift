@@ -127,7 +127,8 @@ final class Destination: Hashable, Sendable {
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
             || one.origin == other.origin && one.endpoint == other.endpoint
-                && one.proxy == other.proxy && one.hasOwnProxies == other.hasOwnProxies && one.needsTunnel == other.needsTunnel
+                && one.proxy == other.proxy && one.hasOwnProxies == other.hasOwnProxies
+                && one.needsTunnel == other.needsTunnel
                 && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName && one.evaluator === other.evaluator
     }

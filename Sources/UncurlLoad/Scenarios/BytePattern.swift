@@ -56,7 +56,6 @@ package struct BytePattern: Sendable {
         return set
     }
 
-
     // MARK: Matching
 
     /// One of the ways to match that are still possible, and where its group begins and ends in the text: below 0

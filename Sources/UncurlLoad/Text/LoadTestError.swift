@@ -92,7 +92,8 @@ extension LoadTestError: CustomStringConvertible {
         case .connectionsAndThreads(let connections, let threads):
             "\(connections) connections on \(threads) threads: each thread needs at least one, and there are limits"
         case .endless: "neither \(names.of(.duration)) nor \(names.of(.requests)) is set: the run would never end"
-        case .conflictingPace: "\(names.of(.rate)), \(names.of(.stages)) and \(names.of(.think)) exclude each other: set one"
+        case .conflictingPace:
+            "\(names.of(.rate)), \(names.of(.stages)) and \(names.of(.think)) exclude each other: set one"
         case .time(let setting): "\(names.of(setting)) is to be more than 0 and at most 744 hours"
         case .rate(let number): "\(number) is no rate: use more than 0 and at most 1e9 requests a second"
         case .nothingDue:
@@ -166,7 +167,8 @@ extension HTTPURL.Problem {
         case .noScheme: return "\(url) has no scheme: write http://HOST:PORT/ in front"
         case .scheme(let scheme): return "\(url) has the scheme \(quoted(scheme)): use http:// or https://"
         case .userInformation:
-            return "\(url) holds user information: leave it out and send \(names.of(.headers)) 'Authorization: …' instead"
+            return
+                "\(url) holds user information: leave it out and send \(names.of(.headers)) 'Authorization: …' instead"
         case .host(let problem, _): return problem.words(on: url)
         case .secondColon: return "\(url) has too many colons: an IPv6 address needs brackets, [::1]"
         case .portSyntax: return "\(url) has a port that is no number: use 1 to 65535"

@@ -26,7 +26,8 @@ extension SettingNames {
     static var flags: SettingNames {
         [
             .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
-            .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
+            .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think",
+            .warmup: "--warmup",
             .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
             .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
             .connectTo: "--connect-to", .pipeline: "--pipeline",
