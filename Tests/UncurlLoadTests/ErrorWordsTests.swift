@@ -47,7 +47,7 @@ struct ErrorWordsTests {
         (UsageError.tooLarge("a", limit: 3 << 20), "\"a\" is larger than 3 MiB"),
         (UsageError.mark("{{"), "{{ may not stand in a text"),
         (UsageError.unknown("x"), "{{x}} is unknown: use"),
-        (UsageError.file(.tooLarge("a", limit: 1 << 20)), "use a smaller file"),
+        (UsageError.tooLarge("a", limit: 1 << 20), "use a smaller file"),
         (UsageError.empty("a"), "\"a\" has no line in it"),
         (UsageError.notBase64, "not Base64"), (UsageError.notZlib, "zlib stream is broken"),
         (UsageError.truncated, "ends too early"), (UsageError.unknownEncoding(0xAB), "0xab"),

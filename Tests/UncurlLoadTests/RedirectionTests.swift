@@ -4,6 +4,7 @@ import UncurlEngine
 import UncurlHTTP1
 import UncurlSemantics
 import UncurlTestServer
+import UncurlText
 
 @testable import UncurlLoad
 

@@ -1,4 +1,5 @@
 import Testing
+import UncurlHTTP1
 import UncurlTLS
 import UncurlText
 

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UncurlReactor
+import UncurlText
 
 @testable import UncurlLoad
 @testable import UncurlLoadReports
