@@ -46,10 +46,7 @@ public struct LoadTest: Sendable {
     /// The method; nil for GET, or for POST with a ``body``.
     public var method: String?
     /// Fields of each request, in this order. Framing fields are refused by ``run()``; a Host replaces the URL's.
-    public var headers: [(name: String, value: String)] {
-        get { fields.map { ($0.name, $0.value) } }
-        set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
-    }
+    public var headers: [(name: String, value: String)] = []
     /// The content of each request; nil for none.
     public var body: [UInt8]?
     /// How many redirections in a row are followed. One more is a failure; with 0 a redirection is an answer like
@@ -71,8 +68,6 @@ public struct LoadTest: Sendable {
     /// The names that requests of visits may have (``LoadRequest/name``), at most 100: each has figures of
     /// its own in ``LoadReport/names`` and in every report.
     public var names: [String] = []
-
-    private var fields: [RequestDescription.Field] = []
 
     /// A part of a run with a rate of its own.
     public struct Stage: Hashable, Sendable {
@@ -107,7 +102,7 @@ public struct LoadTest: Sendable {
             method: method,
             target: target?.target ?? RunPlan.embeddedTarget(method, hasBody: body != nil),
             hostField: target?.hostField ?? "localhost",
-            headers: fields.map { "\($0.name): \($0.value)" },
+            headers: headers.map { "\($0.name): \($0.value)" },
             body: body
         )
         var options = LoadOptions(target, description)

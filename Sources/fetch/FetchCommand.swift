@@ -14,20 +14,16 @@ struct FetchCommand {
 
     private static func run(_ arguments: [String]) -> FetchVerdict {
         do {
-            switch try FetchOptions.parse(arguments) {
-            case .help:
-                try BlockingOutput.writeAll(FetchOptions.usage, to: BlockingOutput.standard)
+            let options = try FetchOptions.parse(arguments)
+            if let information = options.information {
+                try BlockingOutput.writeAll(information, to: BlockingOutput.standard)
                 return .good
-            case .version:
-                try BlockingOutput.writeAll("fetch \(PackageVersion.text)\n", to: BlockingOutput.standard)
-                return .good
-            case .run(let options):
-                let loop = try EventLoop()
-                let fetcher = try Fetcher(options, on: loop)
-                fetcher.start()
-                loop.run()
-                return fetcher.verdict
             }
+            let loop = try EventLoop()
+            let fetcher = try Fetcher(options, on: loop)
+            fetcher.start()
+            loop.run()
+            return fetcher.verdict
         } catch {
             try? BlockingOutput.writeAll("fetch: \(error)\n", to: BlockingOutput.errors)
             return .unusable
@@ -53,11 +49,8 @@ struct FetchOptions: Equatable {
     /// `-x`
     var proxy: Proxy?
 
-    enum Parsed: Equatable {
-        case help
-        case version
-        case run(FetchOptions)
-    }
+    /// The usage or the version, which is written in place of a run.
+    var information: String?
 
     /// What is wrong with a command line: one line, before anything is sent.
     struct Mistake: Error, Equatable, CustomStringConvertible {
@@ -87,7 +80,7 @@ struct FetchOptions: Equatable {
 
         """
 
-    static func parse(_ arguments: [String]) throws(Mistake) -> Parsed {
+    static func parse(_ arguments: [String]) throws(Mistake) -> FetchOptions {
         var options = FetchOptions()
         var flagsEnded = false
         var rest = arguments[...]
@@ -111,8 +104,8 @@ struct FetchOptions: Equatable {
             case "-x", "--proxy":
                 guard let text = rest.popFirst() else { throw Mistake(description: "-x wants the URL of a proxy") }
                 options.proxy = try proxy(text)
-            case "-h", "--help": return .help
-            case "--version": return .version
+            case "-h", "--help": return FetchOptions(information: usage)
+            case "--version": return FetchOptions(information: "fetch \(PackageVersion.text)\n")
             default:
                 throw Mistake(
                     description:
@@ -127,7 +120,7 @@ struct FetchOptions: Equatable {
         guard !options.urls.isEmpty else {
             throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")
         }
-        return .run(options)
+        return options
     }
 
     private static func proxy(_ text: String) throws(Mistake) -> Proxy {

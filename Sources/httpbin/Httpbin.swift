@@ -28,8 +28,20 @@ struct Httpbin: ParsableCommand {
     @Option(help: ArgumentHelp("Threads, each with an event loop.", valueName: "count"))
     var loops = 1
 
-    @OptionGroup
-    var secure: SecureOptions
+    @Flag(help: "Speak https, with a certificate made for this run unless one is given.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("PEM: the certificate, then its issuers. Implies --tls.", valueName: "file"))
+    var certificate: String?
+
+    @Option(help: ArgumentHelp("PEM: the certificate's key.", valueName: "file"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Where to write the PEM of the root to trust.", valueName: "file"))
+    var rootFile: String?
+
+    @Option(help: ArgumentHelp("Names on the certificate that is made.", valueName: "name"))
+    var name: [String] = ["localhost", "127.0.0.1", "::1"]
 
     @Flag(name: [.customShort("q"), .long], help: "Do not print the address.")
     var quiet = false
@@ -41,7 +53,7 @@ struct Httpbin: ParsableCommand {
             guard (1...256).contains(options.loops) else {
                 throw ValidationError("--loops takes a number from 1 to 256")
             }
-            options.serve(address, try options.secure.context())
+            options.serve(address, try options.context())
         } catch {
             if Httpbin.exitCode(for: error) == .success {
                 print(Httpbin.fullMessage(for: error))
@@ -106,24 +118,9 @@ struct Httpbin: ParsableCommand {
     }
 }
 
-/// The options for the certificate of an https server.
-struct SecureOptions: ParsableArguments {
-    @Flag(help: "Speak https, with a certificate made for this run unless one is given.")
-    var tls = false
-
-    @Option(help: ArgumentHelp("PEM: the certificate, then its issuers. Implies --tls.", valueName: "file"))
-    var certificate: String?
-
-    @Option(help: ArgumentHelp("PEM: the certificate's key.", valueName: "file"))
-    var key: String?
-
-    @Option(help: ArgumentHelp("Where to write the PEM of the root to trust.", valueName: "file"))
-    var rootFile: String?
-
-    @Option(help: ArgumentHelp("Names on the certificate that is made.", valueName: "name"))
-    var name: [String] = ["localhost", "127.0.0.1", "::1"]
-
-    func context() throws -> TLSServerContext? {
+/// The certificate of an https server.
+extension Httpbin {
+    private func context() throws -> TLSServerContext? {
         switch (certificate, key) {
         case (nil, nil):
             guard tls else {
@@ -132,11 +129,11 @@ struct SecureOptions: ParsableArguments {
             }
             let names = name.map { (SocketAddress(numericHost: $0, port: 0) == nil ? "DNS:" : "IP:") + $0 }
             let identity = try TestCertificates.identity(names)
-            if let rootFile { try SecureOptions.write(identity.authorityPEM, to: rootFile) }
+            if let rootFile { try Httpbin.write(identity.authorityPEM, to: rootFile) }
             return try TLSServerContext(TLSServerConfiguration(identity))
         case (let certificate?, let key?):
             if rootFile != nil { throw ValidationError("--root-file goes without --certificate") }
-            let (chain, secret) = (try SecureOptions.read(certificate), try SecureOptions.read(key))
+            let (chain, secret) = (try Httpbin.read(certificate), try Httpbin.read(key))
             return try TLSServerContext(TLSServerConfiguration(certificate: .init(chain: chain, key: secret)))
         case (nil, _), (_, nil):
             throw ValidationError("--certificate and --key go together")

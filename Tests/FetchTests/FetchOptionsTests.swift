@@ -10,11 +10,11 @@ struct FetchOptionsTests {
     @Test("flags may stand anywhere, and end at two hyphens")
     func flags() throws {
         let url = try HTTPURL("http://h/")
-        #expect(try FetchOptions.parse(["http://h/"]) == .run(FetchOptions(urls: [url])))
+        #expect(try FetchOptions.parse(["http://h/"]) == FetchOptions(urls: [url]))
         let all = FetchOptions(urls: [url, url], writesBodies: true, writesHeads: true, isQuiet: true)
-        #expect(try FetchOptions.parse(["-b", "http://h", "-i", "-q", "--", "http://h/"]) == .run(all))
-        #expect(try FetchOptions.parse(["http://h/", "--help"]) == .help)
-        #expect(try FetchOptions.parse(["-T", "-b", "http://h/"]) == .run(FetchOptions(urls: [url], upload: "-b")))
+        #expect(try FetchOptions.parse(["-b", "http://h", "-i", "-q", "--", "http://h/"]) == all)
+        #expect(try FetchOptions.parse(["http://h/", "--help"]).information == FetchOptions.usage)
+        #expect(try FetchOptions.parse(["-T", "-b", "http://h/"]) == FetchOptions(urls: [url], upload: "-b"))
     }
 
     @Test(

@@ -19,7 +19,7 @@ package func sampleResult(
     var options = LoadOptions(url, request)
     options.connections = 64
     try change(&options)
-    let plan = RunPlan(options, try Preflight(options, .usual))
+    let plan = try RunPlan(options, .usual)
     let workers = plan.shares.map { share -> WorkerResult in
         (
             metrics: sampleMetrics(of: share.index, failing: failing),

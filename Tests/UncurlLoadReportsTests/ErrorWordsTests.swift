@@ -8,7 +8,7 @@ import UncurlText
 /// One of each case of the room's errors, with a part of what it must say.
 @Suite("Words of errors about reports")
 struct ErrorWordsTests {
-    private static let table: [(ReportError, String)] = [
+    private static let table: [(UsageError, String)] = [
         (.file(.unreadable("a", .noSuchFile)), "the report \"a\" cannot be read"),
         (.foreign("a"), "\"a\" is JSON, but not a report of volley"),
         (.schema("a", found: "9", newest: 2), "the schema 9 and this volley reads up to 2"),
@@ -39,6 +39,6 @@ struct ErrorWordsTests {
     func json() throws {
         let read = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array("{\"a\": tru}".utf8)) }
         let problem = try #require(read)
-        #expect("\(ReportError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 9 unexpected }")
+        #expect("\(UsageError.notJSON("a", problem))" == "\"a\" is not a JSON report: at byte 9 unexpected }")
     }
 }

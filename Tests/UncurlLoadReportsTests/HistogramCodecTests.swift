@@ -59,33 +59,33 @@ struct HistogramCodecTests {
     @Test("what is no histogram is refused by its reason")
     func broken() throws {
         let good = sample([1, 1_000, 1_000_000]).encoded
-        #expect(throws: HistogramError.notBase64) { try LatencyHistogram(hdr: "HISTF") }
-        #expect(throws: HistogramError.notBase64) { try LatencyHistogram(hdr: "§§§") }
-        #expect(throws: HistogramError.truncated) { try LatencyHistogram(hdr: "") }
-        #expect(throws: HistogramError.unknownEncoding(0x1C84_9301)) {
+        #expect(throws: UsageError.notBase64) { try LatencyHistogram(hdr: "HISTF") }
+        #expect(throws: UsageError.notBase64) { try LatencyHistogram(hdr: "§§§") }
+        #expect(throws: UsageError.truncated) { try LatencyHistogram(hdr: "") }
+        #expect(throws: UsageError.unknownEncoding(0x1C84_9301)) {
             try LatencyHistogram(encoded: [0x1C, 0x84, 0x93, 0x01] + good.dropFirst(4))
         }
-        #expect(throws: HistogramError.normalized) {
+        #expect(throws: UsageError.normalized) {
             var bytes = good
             bytes[11] = 1
             _ = try LatencyHistogram(encoded: bytes)
         }
-        #expect(throws: HistogramError.impossibleLayout) {
+        #expect(throws: UsageError.impossibleLayout) {
             var bytes = good
             bytes[15] = 9
             _ = try LatencyHistogram(encoded: bytes)
         }
         for count in 0..<good.count {
-            #expect(throws: HistogramError.self) { try LatencyHistogram(encoded: Array(good.prefix(count))) }
+            #expect(throws: UsageError.self) { try LatencyHistogram(encoded: Array(good.prefix(count))) }
         }
         // A run of zeros beyond the layout, and counts that no run has.
         var beyond = good.prefix(40) + [0xFF, 0xFF, 0xFF, 0xFF, 0x0F]
         beyond[7] = 5
-        #expect(throws: HistogramError.countsOutOfRange) { try LatencyHistogram(encoded: Array(beyond)) }
+        #expect(throws: UsageError.countsOutOfRange) { try LatencyHistogram(encoded: Array(beyond)) }
         let huge: [UInt8] = [0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
         var sum = Array(good.prefix(40)) + huge + huge + huge
         sum[7] = 27
-        #expect(throws: HistogramError.countsOutOfRange) { try LatencyHistogram(encoded: sum) }
+        #expect(throws: UsageError.countsOutOfRange) { try LatencyHistogram(encoded: sum) }
     }
 
     @Test("a log whose lines end in CR LF has the lines of one with LF alone")

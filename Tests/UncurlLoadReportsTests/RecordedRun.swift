@@ -189,7 +189,7 @@ extension RecordedRun {
     ])
 
     private static func condition(_ text: String, _ word: String, above limit: Double) throws -> Threshold {
-        guard let metric = ThresholdMetric(word) else { throw ReportError.nothingToMerge }
+        guard let metric = ThresholdMetric(word) else { throw UsageError.nothingToMerge }
         return Threshold(text, metric, .above, limit: limit, isRelative: false)
     }
 

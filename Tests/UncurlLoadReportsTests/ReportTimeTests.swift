@@ -89,7 +89,7 @@ struct ReportTimeTests {
     func tags() throws {
         var histogram = LatencyHistogram()
         histogram.record(1_000)
-        let log = { (numbers: Range<Int>) throws(ReportError) in
+        let log = { (numbers: Range<Int>) throws(UsageError) in
             let lines = numbers.map { HistogramLog.line(tag: "t\($0)", start: 0, length: 1_000_000_000, histogram) }
             return (path: "p", contents: try HistogramLog.read(lines.joined(), path: "p"))
         }
@@ -98,7 +98,7 @@ struct ReportTimeTests {
         #expect(merge.total("t0")?.count == 1 && merge.total("t2")?.count == 2 && merge.total("t") == nil)
         let again = try HistogramLog.read(merge.text, path: "p").lines
         #expect(again.map { $0.tag ?? "" } == merge.totals.map(\.tag))
-        #expect(throws: ReportError.tooManyTags("p", limit: LogMerge.tagLimit)) {
+        #expect(throws: UsageError.tooManyTags("p", limit: LogMerge.tagLimit)) {
             try LogMerge([log(0..<LogMerge.tagLimit), log(500..<501)])
         }
     }

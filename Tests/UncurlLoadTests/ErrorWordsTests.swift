@@ -43,18 +43,16 @@ struct ErrorWordsTests {
     ]
 
     private static let files: [(any Error & CustomStringConvertible, String)] = [
-        (FileProblem.unreadable("a", .noSuchFile), "\"a\" cannot be read"),
-        (FileProblem.tooLarge("a", limit: 3 << 20), "\"a\" is larger than 3 MiB"),
-        (TemplateProblem.mark("{{"), "{{ may not stand in a text"),
-        (TemplateProblem.unknown("x"), "{{x}} is unknown: use"),
-        (TemplateProblem.file(.tooLarge("a", limit: 1 << 20)), "use a smaller file"),
-        (TemplateProblem.empty("a"), "\"a\" has no line in it"),
-        (HistogramError.notBase64, "not Base64"), (HistogramError.notZlib, "zlib stream is broken"),
-        (HistogramError.truncated, "ends too early"), (HistogramError.unknownEncoding(0xAB), "0xab"),
-        (HistogramError.impossibleLayout, "range or precision"), (HistogramError.normalized, "normalizing offset"),
-        (HistogramError.countsOutOfRange, "out of range"), (HistogramError.tooLarge(limit: 2 << 20), "2 MiB"),
-        (Rate.Problem.notARate, "the rate is no rate: use requests a second such as 1000"),
-        (Rate.Problem.zero, "must be more than 0"), (Rate.Problem.tooHigh, "at most 1G/s"),
+        (UsageError.unreadable("a", .noSuchFile), "\"a\" cannot be read"),
+        (UsageError.tooLarge("a", limit: 3 << 20), "\"a\" is larger than 3 MiB"),
+        (UsageError.mark("{{"), "{{ may not stand in a text"),
+        (UsageError.unknown("x"), "{{x}} is unknown: use"),
+        (UsageError.tooLarge("a", limit: 1 << 20), "use a smaller file"),
+        (UsageError.empty("a"), "\"a\" has no line in it"),
+        (UsageError.notBase64, "not Base64"), (UsageError.notZlib, "zlib stream is broken"),
+        (UsageError.truncated, "ends too early"), (UsageError.unknownEncoding(0xAB), "0xab"),
+        (UsageError.impossibleLayout, "range or precision"), (UsageError.normalized, "normalizing offset"),
+        (UsageError.countsOutOfRange, "out of range"), (UsageError.tooLarge(limit: 2 << 20), "2 MiB"),
     ]
 
     @Test("each error says in one line what is wrong and what would be right", arguments: settings.indices)
@@ -74,5 +72,17 @@ struct ErrorWordsTests {
         #expect(!said.hasSuffix(".") && !said.contains("\n") && !said.contains("nobody"), "\(said)")
         // The library knows no flags.
         #expect(!said.contains(" -t") && !said.contains("volley --"), "\(said)")
+    }
+
+    @Test(
+        "a rate that cannot be read says what would be right",
+        arguments: [
+            ("x", "the rate \"x\" is no rate: use requests a second such as 1000"),
+            ("0", "the rate \"0\" must be more than 0"), ("9G", "the rate \"9G\" is too high: at most 1G/s"),
+        ]
+    )
+    func rates(text: String, words: String) {
+        let error = #expect(throws: UsageError.self) { try Rate(text, for: "the rate") }
+        #expect(error?.description.contains(words) == true)
     }
 }

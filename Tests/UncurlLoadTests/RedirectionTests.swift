@@ -4,6 +4,7 @@ import UncurlEngine
 import UncurlHTTP1
 import UncurlSemantics
 import UncurlTestServer
+import UncurlText
 
 @testable import UncurlLoad
 
@@ -19,7 +20,7 @@ struct RedirectionTests {
             body: [1, 2, 3]
         )
         let options = LoadOptions(url, request)
-        let requests = try EngineRequests(RunPlan(options, try Preflight(options, .usual)), embedded: nil)
+        let requests = try EngineRequests(try RunPlan(options, .usual), embedded: nil)
         let draft = RequestDraft(
             method: "POST",
             url: "/a/b",

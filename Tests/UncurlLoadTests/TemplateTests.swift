@@ -51,8 +51,8 @@ struct TemplateTests {
 
     @Test("text that looks like volley's own mark is refused, and nothing ends in the middle of one")
     func marks() {
-        #expect(throws: TemplateProblem.self) { try render("{{uuid}}uncurl0slot0") }
-        #expect(throws: TemplateProblem.self) { try render("uncurl0slot0x{{uuid}}") }
+        #expect(throws: UsageError.self) { try render("{{uuid}}uncurl0slot0") }
+        #expect(throws: UsageError.self) { try render("uncurl0slot0x{{uuid}}") }
     }
 
     @Test(
@@ -76,6 +76,6 @@ struct TemplateTests {
         arguments: ["{{}}", "{{count}}", "{{random:9-7}}", "{{hex:0}}", "{{hex:x}}", "{{line:/no/such}}", "{{uuid:1}}"]
     )
     func unknown(text: String) {
-        #expect(throws: TemplateProblem.self) { try render(text) }
+        #expect(throws: UsageError.self) { try render(text) }
     }
 }

@@ -79,7 +79,7 @@ struct LocustSessionTests {
     )
     func garbage(bytes: [UInt8]) throws {
         var session = try ready()
-        #expect(throws: LocustError.self) { try session.received(ZMTP.message(bytes), at: 1) }
+        #expect(throws: UsageError.self) { try session.received(ZMTP.message(bytes), at: 1) }
         var other = try ready()
         let whole = ZMTP.message([0x93, 0xA4] + Array("stop".utf8) + [0xC0, 0xC0])
         // Cut in the middle of a frame nothing has come yet; with the rest, it has.
@@ -99,7 +99,7 @@ struct LocustSessionTests {
         )
         var options = LoadOptions(url, request)
         options.pipeline = 2
-        let order = { (rate: String) throws(LocustError) in
+        let order = { (rate: String) throws(UsageError) in
             try LocustSpawn(
                 .map([
                     .init("user_classes_count", .map([.init("A", .integer(3))])),
@@ -169,7 +169,7 @@ struct LocustSessionTests {
         var session = try ready()
         _ = try session.received(master("heartbeat"), at: 30)
         #expect(try names(session.tick(at: 89, load)) == ["heartbeat"])
-        #expect(throws: LocustError.silent(seconds: 60)) { try session.tick(at: 90, load) }
+        #expect(throws: UsageError.silent(seconds: 60)) { try session.tick(at: 90, load) }
     }
 
     @Test("a master's nonsense is an error in words, never a trap")
@@ -188,9 +188,9 @@ struct LocustSessionTests {
         ]
         for bytes in bad {
             var session = try ready()
-            #expect(throws: LocustError.self) { try session.received(bytes, at: 1) }
+            #expect(throws: UsageError.self) { try session.received(bytes, at: 1) }
         }
         var session = LocustSession(identity: "me", now: 0)
-        #expect(throws: LocustError.notZeroMQ) { try session.received(Array("GET / HTTP/1.1\r\n".utf8), at: 0) }
+        #expect(throws: UsageError.notZeroMQ) { try session.received(Array("GET / HTTP/1.1\r\n".utf8), at: 0) }
     }
 }

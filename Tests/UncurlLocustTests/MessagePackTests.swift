@@ -46,19 +46,19 @@ struct MessagePackTests {
 
     @Test("what is no value is refused by its reason, and no count makes room by itself")
     func broken() {
-        #expect(throws: LocustError.unreadable("it ends within a value")) { try MessagePack(decoding: []) }
-        #expect(throws: LocustError.unreadable("it ends within a value")) {
+        #expect(throws: UsageError.unreadable("it ends within a value")) { try MessagePack(decoding: []) }
+        #expect(throws: UsageError.unreadable("it ends within a value")) {
             try MessagePack(decoding: [0xDD, 0xFF, 0xFF, 0xFF, 0xFF])
         }
-        #expect(throws: LocustError.unreadable("it ends within a value")) {
+        #expect(throws: UsageError.unreadable("it ends within a value")) {
             try MessagePack(decoding: [0xDB, 0xFF, 0xFF, 0xFF, 0xFF, 1])
         }
-        #expect(throws: LocustError.unreadable("something follows the value")) {
+        #expect(throws: UsageError.unreadable("something follows the value")) {
             try MessagePack(decoding: [0xC0, 0xC0])
         }
-        #expect(throws: LocustError.unreadable("a string is not UTF-8")) { try MessagePack(decoding: [0xA1, 0xFF]) }
-        #expect(throws: LocustError.unreadable("a value starts with 0xc1")) { try MessagePack(decoding: [0xC1]) }
-        #expect(throws: LocustError.unreadable("it is nested more than \(MessagePack.depthLimit) deep")) {
+        #expect(throws: UsageError.unreadable("a string is not UTF-8")) { try MessagePack(decoding: [0xA1, 0xFF]) }
+        #expect(throws: UsageError.unreadable("a value starts with 0xc1")) { try MessagePack(decoding: [0xC1]) }
+        #expect(throws: UsageError.unreadable("it is nested more than \(MessagePack.depthLimit) deep")) {
             try MessagePack(decoding: [UInt8](repeating: 0x91, count: 100))
         }
     }

@@ -57,7 +57,7 @@ struct ZMTPReaderTests {
             #expect(found.last == .message(message))
         }
         let long = frame(15 << 20)
-        #expect(throws: LocustError.frameTooLong(30 << 20)) { try events(start + long + long, piece: 1 << 20) }
+        #expect(throws: UsageError.frameTooLong(30 << 20)) { try events(start + long + long, piece: 1 << 20) }
     }
 
     @Test("what we send is what a peer of the same version reads")
@@ -72,26 +72,26 @@ struct ZMTPReaderTests {
 
     @Test("a peer that is none of ours is refused by its reason")
     func strangers() {
-        #expect(throws: LocustError.notZeroMQ) { try events(Array("HTTP/1.1 400 Bad Request".utf8), piece: 8) }
+        #expect(throws: UsageError.notZeroMQ) { try events(Array("HTTP/1.1 400 Bad Request".utf8), piece: 8) }
         var old = Self.greeting
         old[10] = 2
-        #expect(throws: LocustError.version(2)) { try events(old, piece: 64) }
+        #expect(throws: UsageError.version(2)) { try events(old, piece: 64) }
         let plain = Array(Self.greeting[..<12]) + Array("PLAIN".utf8) + [UInt8](repeating: 0, count: 47)
-        #expect(throws: LocustError.mechanism("PLAIN")) { try events(plain, piece: 64) }
+        #expect(throws: UsageError.mechanism("PLAIN")) { try events(plain, piece: 64) }
         let dealer = Self.frame(
             4,
             [5] + Array("READY".utf8) + [11] + Array("Socket-Type".utf8) + [0, 0, 0, 3] + Array("PUB".utf8)
         )
-        #expect(throws: LocustError.socketType("PUB")) { try events(Self.greeting + dealer, piece: 64) }
+        #expect(throws: UsageError.socketType("PUB")) { try events(Self.greeting + dealer, piece: 64) }
         let refusal = Self.frame(4, [5] + Array("ERROR".utf8) + [2] + Array("no".utf8))
-        #expect(throws: LocustError.refused("no")) { try events(Self.greeting + refusal, piece: 64) }
-        #expect(throws: LocustError.malformedCommand) { try events(Self.greeting + Self.frame(0, [1]), piece: 64) }
-        #expect(throws: LocustError.malformedCommand) {
+        #expect(throws: UsageError.refused("no")) { try events(Self.greeting + refusal, piece: 64) }
+        #expect(throws: UsageError.malformedCommand) { try events(Self.greeting + Self.frame(0, [1]), piece: 64) }
+        #expect(throws: UsageError.malformedCommand) {
             try events(Self.greeting + Self.frame(4, [200, 1]), piece: 64)
         }
-        #expect(throws: LocustError.malformedCommand) { try events(Self.greeting + Self.frame(0x80, [1]), piece: 64) }
+        #expect(throws: UsageError.malformedCommand) { try events(Self.greeting + Self.frame(0x80, [1]), piece: 64) }
         let endless = Self.greeting + Self.ready + [2, 0xFF, 0, 0, 0, 0, 0, 0, 0]
-        #expect(throws: LocustError.frameTooLong(0xFF << 56)) { try events(endless, piece: 64) }
+        #expect(throws: UsageError.frameTooLong(0xFF << 56)) { try events(endless, piece: 64) }
     }
 
     @Test("no damaged byte makes the reader trap")

@@ -18,8 +18,8 @@ import Testing
     @Test("the same seed gives the same octets in pieces of any size", arguments: [1, 7, 1000, 20_000])
     func seeded(piece: Int) {
         let bytes = all(.random(20_000, seed: 3, piece: piece)).bytes
-        #expect(bytes == PseudoRandom.bytes(20_000, seed: 3))
-        #expect(bytes != PseudoRandom.bytes(20_000, seed: 4))
+        #expect(bytes == [UInt8].random(20_000, seed: 3))
+        #expect(bytes != [UInt8].random(20_000, seed: 4))
     }
 
     @Test("a pause comes between two pieces, never before the first or after the last")

@@ -1,4 +1,5 @@
 import Testing
+import UncurlHTTP1
 import UncurlTLS
 import UncurlText
 
@@ -22,7 +23,7 @@ import UncurlText
         request.body = Array(body.utf8)
         request.bodyLength = UInt64(body.utf8.count)
         request.random = random
-        return Routes.respond(to: request)
+        return RouteResponse.respond(to: request)
     }
 
     private func text(_ response: RouteResponse) -> String {
@@ -112,7 +113,7 @@ import UncurlText
 
     @Test("octets that are not UTF-8 are shown as a data URL")
     func binaryData() {
-        #expect(Routes.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")
+        #expect(RouteResponse.text(of: [0xFF, 0x00], type: "image/x") == "data:image/x;base64,/wA=")
     }
 
     @Test("an unknown path is 404, another method 405 with Allow, OPTIONS shows the methods")
@@ -128,7 +129,7 @@ import UncurlText
 
     @Test("every route answers HEAD or names its methods, and no route is silent by mistake")
     func everyRoute() {
-        for (name, route) in Routes.table where name != "never" {
+        for (name, route) in RouteResponse.table where name != "never" {
             for method in route.methods {
                 let response = ask("/\(name)", method)
                 #expect((200...501).contains(response.status), "\(method) /\(name)")

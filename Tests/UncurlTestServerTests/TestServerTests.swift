@@ -53,7 +53,7 @@ struct TestServerTests {
             try client.send(Array(requests[start..<min(start + size, requests.count)]))
         }
         for length in lengths {
-            #expect(try client.receiveResponse().body == PseudoRandom.bytes(length, seed: 0))
+            #expect(try client.receiveResponse().body == [UInt8].random(length, seed: 0))
         }
         #expect(server.requestCount == 200)
         #expect(server.responsesSent == 200)
@@ -108,7 +108,7 @@ struct TestServerTests {
         let server = try TestServer.start()
         defer { server.stop() }
         let client = try RawClient(server.address)
-        let body = PseudoRandom.bytes(4_000_000, seed: 9)
+        let body = [UInt8].random(4_000_000, seed: 9)
         let sender = Worker {
             try client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n")
             try client.send(body)
@@ -254,7 +254,7 @@ struct TestServerTests {
         try cut.send("GET /truncate?after=1000 HTTP/1.1\r\nHost: a\r\n\r\n")
         let head = try cut.receiveHead()
         #expect(RawClient.field("content-length", in: head) == "1000000")
-        #expect(try cut.receiveUntilEnd() == PseudoRandom.bytes(1000, seed: 0))
+        #expect(try cut.receiveUntilEnd() == [UInt8].random(1000, seed: 0))
         let reset = try RawClient(server.address)
         try reset.send("GET /reset HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(throws: RawClient.Failure.self) { _ = try reset.receiveUntilEnd() }

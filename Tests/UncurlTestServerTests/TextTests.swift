@@ -63,11 +63,11 @@ import UncurlText
     @Test("parameters of a field value are found, quoted or not")
     func parameters() {
         let value = "Multipart/Form-Data ; charset=utf-8; Boundary=\"a;\\\"b\"; x"
-        #expect(Routes.essence(of: value) == "multipart/form-data")
-        #expect(Routes.parameter("boundary", of: value) == "a;\"b")
-        #expect(Routes.parameter("charset", of: value) == "utf-8")
-        #expect(Routes.parameter("x", of: value) == "")
-        #expect(Routes.parameter("y", of: value) == nil)
+        #expect(RouteResponse.essence(of: value) == "multipart/form-data")
+        #expect(RouteResponse.parameter("boundary", of: value) == "a;\"b")
+        #expect(RouteResponse.parameter("charset", of: value) == "utf-8")
+        #expect(RouteResponse.parameter("x", of: value) == "")
+        #expect(RouteResponse.parameter("y", of: value) == nil)
     }
 
     @Test(
@@ -78,9 +78,9 @@ import UncurlText
         ]
     )
     func brokenForms(body: String) {
-        let form = Routes.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
+        let form = RouteResponse.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
         #expect(form.map { $0.fields.isEmpty && $0.files.isEmpty } ?? true)
-        #expect(Routes.multipart(Array(body.utf8), contentType: "multipart/form-data") == nil)
+        #expect(RouteResponse.multipart(Array(body.utf8), contentType: "multipart/form-data") == nil)
     }
 
     @Test("a boundary has at most 70 characters")
@@ -88,7 +88,7 @@ import UncurlText
         for length in [1, 70, 71] {
             let boundary = String(repeating: "-", count: length - 1) + "x"
             let body = "--\(boundary)\r\nContent-Disposition: form-data; name=a\r\n\r\n-\r\n--\(boundary)--"
-            let form = Routes.multipart(
+            let form = RouteResponse.multipart(
                 Array(body.utf8),
                 contentType: "multipart/form-data; boundary=\(boundary)"
             )
@@ -100,7 +100,7 @@ import UncurlText
     @Test("an empty part and a part without a name are accepted")
     func emptyParts() {
         let body = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b\r\nX: y\r\n\r\nz\r\n--b--"
-        let form = Routes.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
+        let form = RouteResponse.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
         #expect(form?.fields == [Pair(name: "a", value: "")])
         #expect(form?.files == [])
     }
@@ -123,10 +123,11 @@ import UncurlText
         #expect(request.cookies.map(\.value) == ["\u{301}b", "d", ""])
         #expect(request.argument("a\u{301}") == "2" && request.argument("\u{E1}") == nil)
         #expect(
-            Routes.essence(of: "Text/Html ;\u{301}") == "text/html" && Routes.essence(of: "a/\u{301}").isEmpty
+            RouteResponse.essence(of: "Text/Html ;\u{301}") == "text/html"
+                && RouteResponse.essence(of: "a/\u{301}").isEmpty
         )
         let body = "--B\r\nContent-Disposition:\u{301}; name=x\r\n\r\nv\r\n--B--"
-        let form = Routes.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=B")
+        let form = RouteResponse.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=B")
         #expect(form?.fields == [Pair(name: "x", value: "v")])
         let names = JSONTree.grouping([Pair(name: "\u{E9}", value: "1"), Pair(name: "e\u{301}", value: "2")])
         guard case .object(let members) = names else { return #expect(Bool(false)) }
@@ -137,14 +138,14 @@ import UncurlText
     func markedLists() {
         var request = RouteRequest()
         request.fields = [Pair(name: "If-None-Match", value: "\"\u{301}\",\u{301}, \"a\" ")]
-        #expect(Routes.etag(request, ["a"]).status == 304)
-        #expect(Routes.etag(request, ["\u{301}"]).status == 304)
-        #expect(Routes.etag(request, ["b"]).status == 200)
-        #expect(Routes.status(request, ["200,\u{301}"]).status == 400)
-        #expect(Routes.status(request, ["200:1,404:0"]).status == 200)
+        #expect(RouteResponse.etag(request, ["a"]).status == 304)
+        #expect(RouteResponse.etag(request, ["\u{301}"]).status == 304)
+        #expect(RouteResponse.etag(request, ["b"]).status == 200)
+        #expect(RouteResponse.status(request, ["200,\u{301}"]).status == 400)
+        #expect(RouteResponse.status(request, ["200:1,404:0"]).status == 200)
         request.fields = [Pair(name: "Range", value: "bytes=\u{301}-")]
-        #expect(Routes.range(request, ["9"]).status == 200)
+        #expect(RouteResponse.range(request, ["9"]).status == 200)
         request.fields = [Pair(name: "Range", value: "bytes=1-2")]
-        #expect(Routes.range(request, ["9"]).status == 206)
+        #expect(RouteResponse.range(request, ["9"]).status == 206)
     }
 }

@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import UncurlText
 import UncurlWebSocket
 
 @testable import UncurlTestServer
@@ -15,7 +16,7 @@ struct WebSocketRoutesTests {
     private func answer(_ fields: [Pair], query: String = "", method: String = "GET") -> RouteResponse {
         var request = RouteRequest()
         (request.path, request.rawQuery, request.fields, request.method) = ("/websocket", query, fields, method)
-        return Routes.respond(to: request)
+        return RouteResponse.respond(to: request)
     }
 
     @Test("a handshake is answered with its key, a subprotocol and compression")

@@ -35,5 +35,5 @@ func complaint(_ line: String...) -> String? {
 func plan(_ line: String..., limits: SystemLimits = .usual) throws -> RunPlan {
     guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
     let options = try LoadOptions(command)
-    return RunPlan(options, try Preflight(options, limits))
+    return try RunPlan(options, limits)
 }

@@ -15,7 +15,7 @@ struct ConnectPacerTests {
         let options = try LoadOptions(command)
         var limits = SystemLimits.usual
         limits.acceptQueue = 8
-        let plan = RunPlan(options, try Preflight(options, limits))
+        let plan = try RunPlan(options, limits)
         return ConnectPacer(plan, plan.shares[0])
     }
 
@@ -53,7 +53,7 @@ struct ConnectPacerTests {
                 throw UsageError("no run")
             }
             let options = try LoadOptions(command)
-            let plan = RunPlan(options, try Preflight(options, .usual))
+            let plan = try RunPlan(options, .usual)
             let spacing = UInt64(plan.threads * plan.options.shard.count) * 100_000_000
             var pacer = ConnectPacer(plan, plan.shares[plan.threads - 1])
             var now = pacer.wait(at: 0, dialling: 0) ?? 0

@@ -4,6 +4,7 @@ import UncurlEngine
 import UncurlReactor
 import UncurlSemantics
 import UncurlTestServer
+import UncurlText
 
 @testable import UncurlLoad
 @testable import volley
@@ -75,7 +76,7 @@ struct FamiliarFlagsTests {
 
     @Test("volley sends its own User-Agent unless -H sets another or none")
     func userAgent() throws {
-        let agents = { (fields: [RequestDescription.Field]) in
+        let agents = { (fields: [Pair]) in
             fields.filter { $0.name.lowercased() == "user-agent" }.map(\.value)
         }
         #expect(try agents(options(Self.url).request.fields).first?.hasPrefix("volley/") == true)

@@ -87,7 +87,7 @@ struct GeneratorLimitsTests {
             var result = try result(lag: 90_000_000, corrected: 800_000_000)
             var load = try options("-R", "1000", "-t", "2", "http://h/")
             load.search = try SearchGoal(goal)
-            result.plan = RunPlan(load, try Preflight(load, .usual))
+            result.plan = try RunPlan(load, .usual)
             #expect(Run.judge(result, try SearchGoal(goal)) == (isBad ? false : nil), "\(goal)")
             #expect(result.verdict == (isBad ? .threshold : .generatorLimited), "\(goal)")
         }

@@ -10,7 +10,7 @@ struct LiveFactsTests {
     private func facts(_ metrics: Metrics, _ line: String..., seconds: UInt64, columns: Int = 80) throws -> [String] {
         guard case .run(let command) = try Program.parse(line: line + ["http://127.0.0.1:1/"]) else { return [] }
         let options = try LoadOptions(command)
-        let plan = RunPlan(options, try Preflight(options, .usual))
+        let plan = try RunPlan(options, .usual)
         let elapsed = seconds * 1_000_000_000
         return LiveView.facts(
             metrics,

@@ -58,7 +58,7 @@ struct MarkedTextTests {
         check(text) { _ = try UInt64(count: $0, for: "-c") }
         check(text) { _ = try UInt64(time: $0, for: "-d") }
         check(text) { _ = Double(share: $0) }
-        check(text) { _ = try Rate($0) }
+        check(text) { _ = try Rate($0, for: "") }
         check(text) { _ = try Threshold($0) }
         check(text) { _ = try StagePlan([$0]) }
         check(text) { _ = try Pause($0, for: "--think") }
@@ -109,7 +109,7 @@ struct MarkedTextTests {
             MessagePack.map([.init("user_classes_count", .map([.init(name, .integer(1))]))])
         }
         #expect(try LocustSpawn(classes(name)).users == 1)
-        #expect(throws: LocustError.self) { try LocustSpawn(classes(name + "a")) }
+        #expect(throws: UsageError.self) { try LocustSpawn(classes(name + "a")) }
     }
 
     @Test("the type of a ZeroMQ socket")

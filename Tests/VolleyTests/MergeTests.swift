@@ -172,7 +172,7 @@ struct MergeTests {
 
     @Test("merged rates are the counts divided by the length, however unequal the parts")
     func rates() throws {
-        let rate = { (parts: [SavedReport]) throws(ReportError) in
+        let rate = { (parts: [SavedReport]) throws(UsageError) in
             let whole = try SavedReport.merged(parts).document
             return (
                 whole["rate"]?["successes_per_second"]?.number, whole["rate"]?["completed_per_second"]?.number,
@@ -304,7 +304,7 @@ struct MergeTests {
         var histogram = LatencyHistogram()
         histogram.record(1, count: LatencyHistogram.countLimit)
         let line = HistogramLog.line(tag: "raw", start: 0, length: 1, histogram)
-        let log = { (path: String, lines: Int) throws(ReportError) in
+        let log = { (path: String, lines: Int) throws(UsageError) in
             (path: path, contents: try HistogramLog.read(String(repeating: line, count: lines), path: path))
         }
         #expect(throws: Never.self) { try LogMerge([log("a", 1)]) }

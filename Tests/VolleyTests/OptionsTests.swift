@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 import UncurlReactor
+import UncurlText
 
 @testable import UncurlLoad
 @testable import UncurlLoadReports
@@ -24,7 +25,7 @@ struct OptionsTests {
         #expect(plain.connectRate == nil)
         #expect(!plain.showsDistribution)
         let invocation = try invocation(url)
-        #expect(invocation.chatter == .progress)
+        #expect(invocation.showsProgress && !invocation.showsPlots)
         #expect(invocation.reports.map(\.format) == [.text])
         #expect(plain.request.method == "GET")
     }
@@ -90,7 +91,7 @@ struct OptionsTests {
         #expect(parsed.connectTo.count == 1)
         #expect(whole.reports.map(\.format) == [.json, .wrk])
         #expect(whole.reports.map(\.path) == ["/tmp/x", nil])
-        #expect(whole.chatter == .notes)
+        #expect(whole.showsNotes && !whole.showsProgress)
         #expect(parsed.request.method == "PUT")
         #expect(parsed.request.body == Array("-hello".utf8))
     }
@@ -99,7 +100,7 @@ struct OptionsTests {
     func closeAndQuiet() throws {
         #expect(try options("--close", "fin", url).reuse == .fin)
         #expect(try options("--close=rst", url).reuse == .rst)
-        #expect(try invocation("-q", "--no-progress", url).chatter == .quiet)
+        #expect(try !invocation("-q", "--no-progress", url).showsNotes)
     }
 
     @Test("a unix socket is a path, or after @ an abstract name")

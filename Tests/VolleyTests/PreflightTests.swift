@@ -18,31 +18,37 @@ struct PreflightTests {
         trackedConnections: nil
     )
 
-    private func check(_ line: [String], _ change: (inout SystemLimits) -> Void = { _ in }) throws -> Preflight {
+    private func check(_ line: [String], _ change: (inout SystemLimits) -> Void = { _ in }) throws -> RunPlan {
         guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
         var limits = roomy
         change(&limits)
         let options = try LoadOptions(command)
-        return try orUsage(try Preflight(options, limits))
+        return try orUsage(try RunPlan(options, limits))
+    }
+
+    private func descriptorLimit(_ line: [String], _ change: (inout SystemLimits) -> Void) throws -> UInt64? {
+        var limits = roomy
+        change(&limits)
+        return try check(line, change).descriptorLimit(above: limits)
     }
 
     @Test("the soft limit of descriptors is raised only when it has to be, and to what is needed")
     func raises() throws {
-        #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 140 }.descriptorLimit == nil)
-        #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 139 }.descriptorLimit == 140)
+        #expect(try descriptorLimit(["-c100", "-t2", url]) { $0.softDescriptors = 140 } == nil)
+        #expect(try descriptorLimit(["-c100", "-t2", url]) { $0.softDescriptors = 139 } == 140)
     }
 
     @Test("hosts of an input may get as many connections each, as far as the hard limit goes")
     func hosts() throws {
         let list = TemporaryFile(Array("/a\nhttp://a/1\nhttp://a/2\nhttp://b/\nhttps://b\n".utf8))
         let line = ["-c100", "-t2", "--input", "urls=\(list.path)", "https://c/"]
-        #expect(try check(line) { $0.softDescriptors = 1 }.descriptorLimit == 4 * 140)
-        #expect(try check(line) { ($0.softDescriptors, $0.hardDescriptors) = (1, 300) }.descriptorLimit == 300)
+        #expect(try descriptorLimit(line) { $0.softDescriptors = 1 } == 4 * 140)
+        #expect(try descriptorLimit(line) { ($0.softDescriptors, $0.hardDescriptors) = (1, 300) } == 300)
     }
 
     @Test("the embedded server's ends of the connections count too")
     func bothEnds() throws {
-        #expect(try check(["-c100", "-t2"]) { $0.softDescriptors = 1 }.descriptorLimit == 248)
+        #expect(try descriptorLimit(["-c100", "-t2"]) { $0.softDescriptors = 1 } == 248)
     }
 
     @Test("before a run the kernel's table of descriptors has room for all of them")
@@ -65,8 +71,8 @@ struct PreflightTests {
             try check(["-c30000", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
         }
         #expect(
-            try check(["-c19960", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
-                .descriptorLimit == 20_000
+            try descriptorLimit(["-c19960", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
+                == 20_000
         )
     }
 

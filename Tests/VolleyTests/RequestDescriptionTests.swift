@@ -1,4 +1,5 @@
 import Testing
+import UncurlText
 
 @testable import UncurlLoad
 @testable import UncurlLoadReports

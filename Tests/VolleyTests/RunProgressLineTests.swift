@@ -60,7 +60,7 @@ struct RunProgressLineTests {
     @Test("the rate is that of the last complete interval, however long, and stays until the next is complete")
     func intervals() throws {
         let invocation = try invocation("-t", "2", "-d", "60s", "--interval", "3s", "http://h/")
-        let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
+        let plan = try RunPlan(invocation.load, .usual)
         let second: UInt64 = 1_000_000_000
         var watch = RunWatch(invocation, plan, files: [], live: (nil, nil), isLead: true)
         var line = LiveView(isWanted: true, terminal: true)

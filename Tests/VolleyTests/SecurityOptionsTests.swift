@@ -113,7 +113,7 @@ struct SecurityOptionsTests {
     private func plan(_ line: String...) throws -> RunPlan {
         guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
         let options = try LoadOptions(command)
-        return RunPlan(options, try Preflight(options, .usual))
+        return try RunPlan(options, .usual)
     }
 
     @Test(

@@ -92,7 +92,7 @@ struct ThresholdTests {
         }
         command.failIf = conditions
         let options = try LoadOptions(command)
-        return RunPlan(options, try Preflight(options, .usual))
+        return try RunPlan(options, .usual)
     }
 
     @Test("a condition that is kept by too few requests to show it is unclear, and its reports say how many it needs")

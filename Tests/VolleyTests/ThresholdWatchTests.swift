@@ -86,7 +86,7 @@ struct ThresholdWatchTests {
             "--abort-on-fail",
             "http://127.0.0.1:8080/"
         )
-        let plan = RunPlan(invocation.load, try Preflight(invocation.load, .usual))
+        let plan = try RunPlan(invocation.load, .usual)
         var watch = RunWatch(invocation, plan, files: [], live: (nil, nil))
         watch.renew(after: 3 * Self.second)
         var metrics = Metrics()

@@ -36,9 +36,9 @@ extension Reader {
             }
         ),
         Reader("multipart-form", of: "UncurlTestServer/Routes/Inspection") { octets in
-            _ = Routes.multipart(octets, contentType: "multipart/form-data; boundary=B")
+            _ = RouteResponse.multipart(octets, contentType: "multipart/form-data; boundary=B")
             let text = String(decoding: octets.prefix(200), as: UTF8.self)
-            _ = Routes.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")
+            _ = RouteResponse.multipart(octets, contentType: "multipart/form-data; boundary=\(text)")
         },
     ]
 }

@@ -29,7 +29,7 @@ extension Reader {
             "rate",
             of: "UncurlLoad/Schedule/Rate",
             text: { text in
-                guard let rate = try? Rate(text) else { return }
+                guard let rate = try? Rate(text, for: "the rate") else { return }
                 require(rate.units > 0 && rate <= Rate.highest, "a rate is within its limits")
                 require(Rate(nearest: rate.perSecond) <= Rate.highest, "so is the one nearest to it")
                 _ = rate.description

@@ -32,7 +32,7 @@ struct Route {
             (proxy, target, steps, isAbsolute) = (nil, .addresses([.unix(name)]), secured, false)
             return
         }
-        guard let proxy = destination.proxy.resolved(configured, for: origin) else {
+        guard let proxy = destination.hasOwnProxies ? destination.proxy : configured.proxy(for: origin) else {
             proxy = nil
             target =
                 if case .address(let address) = destination.endpoint { .addresses([address]) } else {
@@ -93,7 +93,9 @@ enum RouteStep: Hashable {
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
-    let proxy: ProxyChoice
+    /// The proxy of the request's own proxies; without them, those of the engine apply, which never change.
+    let proxy: Proxy?
+    let hasOwnProxies: Bool
     /// Whether the connection begins as HTTP and changes its protocol, which an HTTP proxy can forward only in a
     /// tunnel.
     let needsTunnel: Bool
@@ -111,7 +113,8 @@ final class Destination: Hashable, Sendable {
     init(_ origin: Origin, _ options: EngineRequest.Options = EngineRequest.Options(), needsTunnel: Bool = false) {
         self.origin = origin
         endpoint = options.endpoint
-        proxy = ProxyChoice(options.proxies, for: origin)
+        proxy = options.proxies?.proxy(for: origin)
+        hasOwnProxies = options.proxies != nil
         self.needsTunnel = needsTunnel
         localAddress = options.localAddress
         evaluator = options.trustEvaluator
@@ -124,7 +127,8 @@ final class Destination: Hashable, Sendable {
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
             || one.origin == other.origin && one.endpoint == other.endpoint
-                && one.proxy == other.proxy && one.needsTunnel == other.needsTunnel
+                && one.proxy == other.proxy && one.hasOwnProxies == other.hasOwnProxies
+                && one.needsTunnel == other.needsTunnel
                 && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName && one.evaluator === other.evaluator
     }
@@ -136,30 +140,5 @@ final class Destination: Hashable, Sendable {
         hasher.combine(localAddress)
         hasher.combine(serverName)
         hasher.combine(evaluator.map(ObjectIdentifier.init))
-    }
-}
-
-/// Which proxies apply to a request.
-enum ProxyChoice: Hashable, Sendable {
-    /// Those of the engine, which never change.
-    case configured
-    case direct
-    case via(Proxy)
-
-    /// - Parameter own: the request's proxies; nil if it leaves them to the engine.
-    init(_ own: OriginProxies?, for origin: Origin) {
-        if let own {
-            self = own.proxy(for: origin).map(ProxyChoice.via) ?? .direct
-        } else {
-            self = .configured
-        }
-    }
-
-    func resolved(_ configuration: OriginProxies, for origin: Origin) -> Proxy? {
-        switch self {
-        case .configured: configuration.proxy(for: origin)
-        case .direct: nil
-        case .via(let proxy): proxy
-        }
     }
 }

@@ -60,11 +60,11 @@ extension LatencyHistogram {
     // MARK: In
 
     /// Reads the text of ``hdr`` or of another library. Values above ``highest`` count as that.
-    package init(hdr text: some StringProtocol) throws(HistogramError) { self.init(try Self.recorded(hdr: text)) }
+    package init(hdr text: some StringProtocol) throws(UsageError) { self.init(try Self.recorded(hdr: text)) }
 
-    package init(encoded bytes: [UInt8]) throws(HistogramError) { self.init(try Self.recorded(bytes)) }
+    package init(encoded bytes: [UInt8]) throws(UsageError) { self.init(try Self.recorded(bytes)) }
 
-    package static func recorded(hdr text: some StringProtocol) throws(HistogramError) -> RecordedSlots {
+    package static func recorded(hdr text: some StringProtocol) throws(UsageError) -> RecordedSlots {
         guard let bytes = base64Octets(text) else { throw .notBase64 }
         var rest = bytes[...]
         let first: UInt32 = try number(&rest)
@@ -74,7 +74,7 @@ extension LatencyHistogram {
         return try recorded(decompress(rest.prefix(length)))
     }
 
-    private static func recorded(_ bytes: [UInt8]) throws(HistogramError) -> RecordedSlots {
+    private static func recorded(_ bytes: [UInt8]) throws(UsageError) -> RecordedSlots {
         var rest = bytes[...]
         let first: UInt32 = try number(&rest)
         guard first == cookie else { throw .unknownEncoding(first) }
@@ -109,20 +109,20 @@ extension LatencyHistogram {
         return recorded
     }
 
-    private static func next(_ rest: inout ArraySlice<UInt8>) throws(HistogramError) -> UInt8 {
+    private static func next(_ rest: inout ArraySlice<UInt8>) throws(UsageError) -> UInt8 {
         guard let byte = rest.popFirst() else { throw .truncated }
         return byte
     }
 
     private static func number<Number: FixedWidthInteger>(
         _ rest: inout ArraySlice<UInt8>
-    ) throws(HistogramError) -> Number {
+    ) throws(UsageError) -> Number {
         var number: Number = 0
         for _ in 0..<(Number.bitWidth / 8) { number = number << 8 | Number(truncatingIfNeeded: try next(&rest)) }
         return number
     }
 
-    private static func zigZag(_ rest: inout ArraySlice<UInt8>) throws(HistogramError) -> Int64 {
+    private static func zigZag(_ rest: inout ArraySlice<UInt8>) throws(UsageError) -> Int64 {
         var number: UInt64 = 0
         for place in 0..<9 {
             let byte = try next(&rest)
@@ -163,7 +163,7 @@ extension LatencyHistogram {
         return status == Z_OK ? Array(out.prefix(Int(size))) : []
     }
 
-    private static func decompress(_ bytes: some Collection<UInt8>) throws(HistogramError) -> [UInt8] {
+    private static func decompress(_ bytes: some Collection<UInt8>) throws(UsageError) -> [UInt8] {
         var input = Array(bytes)
         let limit = unpackedLimit(input.count)
         var out = [UInt8](repeating: 0, count: limit)
@@ -182,25 +182,23 @@ extension LatencyHistogram {
 }
 
 /// Why bytes are no histogram.
-package struct HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-
-    static let notBase64 = Self(description: "it is not Base64")
-    static let notZlib = Self(description: "its zlib stream is broken")
-    package static let truncated = Self(description: "it ends too early")
+extension UsageError {
+    static let notBase64 = Self("it is not Base64")
+    static let notZlib = Self("its zlib stream is broken")
+    package static let truncated = Self("it ends too early")
     /// The head asks for counters that no HdrHistogram has.
-    static let impossibleLayout = Self(description: "its range or precision is impossible")
-    static let normalized = Self(description: "it has a normalizing offset, which no recorder of latencies writes")
+    static let impossibleLayout = Self("its range or precision is impossible")
+    static let normalized = Self("it has a normalizing offset, which no recorder of latencies writes")
     /// The histogram has a counter beyond the head's highest value, or a sum that no run has.
-    static let countsOutOfRange = Self(description: "its counts are out of range")
+    static let countsOutOfRange = Self("its counts are out of range")
 
     /// - Parameter cookie: The first four bytes, which name the encoding.
     static func unknownEncoding(_ cookie: UInt32) -> Self {
-        Self(description: "its encoding 0x\(String(cookie, radix: 16)) is not HdrHistogram's V2")
+        Self("its encoding 0x\(String(cookie, radix: 16)) is not HdrHistogram's V2")
     }
 
     static func tooLarge(limit: Int) -> Self {
         let size = limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB"
-        return Self(description: "it unpacks to more than \(size)")
+        return Self("it unpacks to more than \(size)")
     }
 }

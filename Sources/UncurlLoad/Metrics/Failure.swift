@@ -153,21 +153,16 @@ package struct FailureLog: Sendable {
 /// TLS handshakes with the server that led to a connection: how many, how many of them resumed a session, and what they
 /// agreed on.
 package struct HandshakeLog: Sendable, Equatable {
-    package struct Agreement: Hashable, Sendable {
-        package let version: TLSVersion
-        /// The suite's IANA name.
-        package let cipherSuite: String
-    }
-
     package private(set) var full: UInt64 = 0
     package private(set) var resumed: UInt64 = 0
-    /// The count of each agreement. OpenSSL's number of cipher suites bounds it.
-    private(set) var agreements: [Agreement: UInt64] = [:]
+    /// The count of each agreement, by the version and the suite's IANA name. OpenSSL's number of cipher suites bounds
+    /// it.
+    private(set) var agreements: [TLSVersion: [String: UInt64]] = [:]
 
     init() {}
 
     /// Takes the counts of another process.
-    init(full: UInt64, resumed: UInt64, agreements: [Agreement: UInt64]) {
+    init(full: UInt64, resumed: UInt64, agreements: [TLSVersion: [String: UInt64]]) {
         (self.full, self.resumed, self.agreements) = (full, resumed, agreements)
     }
 
@@ -178,21 +173,18 @@ package struct HandshakeLog: Sendable, Equatable {
 
     package mutating func add(_ info: TLSInfo) {
         if info.isResumed { resumed &+= 1 } else { full &+= 1 }
-        agreements[Agreement(version: info.version, cipherSuite: info.cipherSuite), default: 0] &+= 1
+        agreements[info.version, default: [:]][info.cipherSuite, default: 0] &+= 1
     }
 
     package mutating func merge(_ other: HandshakeLog) {
         full &+= other.full
         resumed &+= other.resumed
-        agreements.merge(other.agreements) { $0 &+ $1 }
+        agreements.merge(other.agreements) { $0.merging($1) { $0 &+ $1 } }
     }
 
     /// The agreements, the most frequent first. Ties are ordered by version and name, so that reports compare.
-    package var sorted: [(agreement: Agreement, count: UInt64)] {
-        agreements.map { (agreement: $0.key, count: $0.value) }.sorted { left, right in
-            guard left.count == right.count else { return left.count > right.count }
-            return (left.agreement.version, left.agreement.cipherSuite)
-                < (right.agreement.version, right.agreement.cipherSuite)
-        }
+    package var sorted: [(version: TLSVersion, cipherSuite: String, count: UInt64)] {
+        agreements.flatMap { version, suites in suites.map { (version: version, cipherSuite: $0, count: $1) } }
+            .sorted { ($1.count, $0.version, $0.cipherSuite) < ($0.count, $1.version, $1.cipherSuite) }
     }
 }

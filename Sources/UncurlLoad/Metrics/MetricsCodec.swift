@@ -47,9 +47,9 @@ extension Metrics {
     }
 
     private static func encode(_ log: HandshakeLog) -> JSONTree {
-        let agreements = log.sorted.map { agreement, count in
+        let agreements = log.sorted.map { version, cipherSuite, count in
             JSONTree.array([
-                .integer(UInt64(agreement.version.rawValue)), .string(agreement.cipherSuite), .integer(count),
+                .integer(UInt64(version.rawValue)), .string(cipherSuite), .integer(count),
             ])
         }
         return .object([
@@ -136,12 +136,12 @@ extension Metrics {
     }
 
     private static func handshakes(_ tree: JSONTree) -> HandshakeLog {
-        var agreements: [HandshakeLog.Agreement: UInt64] = [:]
+        var agreements: [TLSVersion: [String: UInt64]] = [:]
         for row in tree["agreements"]?.items ?? [] where row.items.count == 3 {
             guard let version = row.items[0].integer.flatMap({ TLSVersion(rawValue: UInt16(clamping: $0)) }),
                 let suite = word(row.items[1]), let count = row.items[2].integer
             else { continue }
-            agreements[HandshakeLog.Agreement(version: version, cipherSuite: suite)] = count
+            agreements[version, default: [:]][suite] = count
         }
         return HandshakeLog(
             full: tree["full"]?.integer ?? 0,

@@ -39,7 +39,7 @@ package struct LoadOptions: Sendable {
     package var search: SearchGoal?
     /// Whether the number of busy connections is set from outside.
     package var isSwarm = false
-    package var names = SettingNames.properties
+    package var names: SettingNames = [:]
     /// Open loop: when requests are due. Nil if each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// Whether requests come due at random, like those of many independent users, and not at equal distances.
@@ -81,7 +81,7 @@ package struct LoadOptions: Sendable {
     package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
     /// The generator's lateness that is ignored, because it moves a percentile no more than this.
     package static let tolerableLag: UInt64 = 1_000_000
-    /// The most connections that an option may ask for. ``Preflight`` checks what this process may open.
+    /// The most connections that an option may ask for. ``RunPlan`` checks what this process may open.
     package static let connectionLimit: UInt64 = 1_000_000
     package static let threadLimit: UInt64 = 1_024
     /// A deeper pipeline only measures the server's buffers.

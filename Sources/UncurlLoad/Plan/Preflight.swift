@@ -3,51 +3,40 @@ import UncurlReactor
 import UncurlSemantics
 import UncurlTLS
 
-/// The check of descriptors, ports and queues before a run starts. A run that is not possible is refused, with a
-/// remedy; a run that may suffer gets a note.
-package struct Preflight: Hashable, Sendable {
-    /// The number of descriptors that the run may have open.
-    var descriptors: UInt64
-    /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
-    var descriptorLimit: UInt64?
-    /// The most connects under way at once, all threads together: half of the accept queue. A full queue drops the SYN,
-    /// and the client repeats it only after a second.
-    var connectsInFlight: Int
-    package var notes: [String]
-
+/// The check of a run against this machine.
+extension RunPlan {
     /// The descriptors beside the connections: standard streams, reports, name look-ups, and the sixteen that the
     /// engine leaves to the process.
-    static let spareDescriptors: UInt64 = 32
+    private static let spareDescriptors: UInt64 = 32
     /// The descriptors of a loop: epoll, eventfd, and a reserve.
-    static let descriptorsPerThread: UInt64 = 4
+    private static let descriptorsPerThread: UInt64 = 4
     /// TCP's two maximum segment lifetimes, in Linux a constant.
-    static let timeWaitSeconds: UInt64 = 60
+    private static let timeWaitSeconds: UInt64 = 60
 
-    package init(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
-        descriptors = try Self.descriptors(options, limits)
-        descriptorLimit = descriptors > limits.softDescriptors ? descriptors : nil
-        let queue = max(2, limits.acceptQueue) / 2
-        // A swarm may get more users than it begins with.
-        let most = options.isSwarm ? queue : min(UInt64(options.connections), queue)
-        connectsInFlight = max(options.threads, Int(clamping: most))
-        notes = []
-        try checkPorts(options, limits)
+    static func notes(
+        _ options: LoadOptions,
+        _ limits: SystemLimits,
+        connectsInFlight: Int
+    ) throws(LoadTestError) -> [String] {
+        var notes = [try portNote(options, limits)].compactMap(\.self)
         if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {
             notes.append(
                 "a local server queues at most \(limits.acceptQueue) connects (net.core.somaxconn): volley keeps "
-                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names[.connectRate])"
+                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names.of(.connectRate))"
             )
         }
-        if options.work == .handshakes { noteHandshakes(options) }
+        if options.work == .handshakes { notes += handshakeNotes(options, connectsInFlight) }
         if let room = limits.trackedConnections, room < UInt64(options.connections) {
             notes.append(
-                "connection tracking has room for \(room) more connections, fewer than \(options.names[.connections]) \(options.connections): "
+                "connection tracking has room for \(room) more connections, fewer than \(options.names.of(.connections)) \(options.connections): "
                     + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
             )
         }
+        return notes
     }
 
-    private mutating func noteHandshakes(_ options: LoadOptions) {
+    private static func handshakeNotes(_ options: LoadOptions, _ connectsInFlight: Int) -> [String] {
+        var notes: [String] = []
         if options.connections > connectsInFlight, !options.targetsThisMachine {
             notes.append(
                 "at most \(connectsInFlight) connects and handshakes are under way at once, half of net.core.somaxconn: "
@@ -57,15 +46,16 @@ package struct Preflight: Hashable, Sendable {
         let configuration = options.security.target?.configuration
         if options.reuse == .rst, configuration?.resumes == true, configuration?.maximumVersion == .v1_3 {
             notes.append(
-                "\(options.names[.connectionClose])=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
-                    + "\(options.names[.connectionClose])=fin "
+                "\(options.names.of(.connectionClose))=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
+                    + "\(options.names.of(.connectionClose))=fin "
                     + "to measure resumption"
             )
         }
+        return notes
     }
 
     /// Returns the number of descriptors. With the embedded server, this process has both ends and its threads.
-    private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64 {
+    static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64 {
         let ends: UInt64 = options.target == nil ? 2 : 1
         let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
         let need = UInt64(options.connections) * ends + fixed
@@ -93,8 +83,9 @@ package struct Preflight: Hashable, Sendable {
         return max(1, Set(authorities).count)
     }
 
-    private mutating func checkPorts(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
-        guard options.unixSocket == nil else { return }
+    /// Returns a note about ports that a run may use up.
+    private static func portNote(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> String? {
+        guard options.unixSocket == nil else { return nil }
         let sources = UInt64(max(1, options.sources.count))
         let ports = limits.ports * sources
         guard UInt64(options.connections) <= ports else {
@@ -107,13 +98,12 @@ package struct Preflight: Hashable, Sendable {
             )
         }
         let portsComeBack = limits.timeWaitReuse == 1 || limits.timeWaitReuse == 2 && options.targetsThisMachine
-        guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return }
-        let rate = ports / Self.timeWaitSeconds
-        notes.append(
-            "\(options.names[.connectionClose])=fin leaves each local port in TIME_WAIT for \(Self.timeWaitSeconds) s and there are \(ports): "
-                + "beyond \(rate) connections a second connects will fail; use \(options.names[.connectionClose])=rst, more addresses with "
-                + "\(options.names[.sourceAddresses]), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
-        )
+        guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return nil }
+        let rate = ports / timeWaitSeconds
+        return
+            "\(options.names.of(.connectionClose))=fin leaves each local port in TIME_WAIT for \(timeWaitSeconds) s and there are \(ports): "
+            + "beyond \(rate) connections a second connects will fail; use \(options.names.of(.connectionClose))=rst, more addresses with "
+            + "\(options.names.of(.sourceAddresses)), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
     }
 }
 

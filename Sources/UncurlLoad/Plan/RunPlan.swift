@@ -2,7 +2,8 @@ import UncurlEngine
 package import UncurlReactor
 package import UncurlSemantics
 
-/// A run with all decisions made, divided among the workers. Times are in nanoseconds.
+/// A run with all decisions made, divided among the workers, and checked against this machine. Times are in
+/// nanoseconds.
 package struct RunPlan: Sendable {
     /// One thread's part.
     ///
@@ -23,6 +24,11 @@ package struct RunPlan: Sendable {
     package let requestNames: RequestNames
     /// The reports' text beside the figures.
     package let notes: [String]
+    /// The number of descriptors that the run may have open.
+    let descriptors: UInt64
+    /// The most connects under way at once, all threads together: half of the accept queue. A full queue drops the SYN,
+    /// and the client repeats it only after a second.
+    let connectsInFlight: Int
 
     /// Returns the path to request from the embedded server. It answers with a small response from memory, so that the
     /// run measures client and server and not the making of content. Other methods get the path that takes any method.
@@ -34,8 +40,15 @@ package struct RunPlan: Sendable {
         }
     }
 
-    package init(_ options: LoadOptions, _ preflight: Preflight) {
+    /// Checks descriptors, ports and queues before the run starts. A run that is not possible is refused, with a
+    /// remedy; a run that may suffer gets a note.
+    package init(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
         self.options = options
+        descriptors = try Self.descriptors(options, limits)
+        let queue = max(2, limits.acceptQueue) / 2
+        // A swarm may get more users than it begins with.
+        let most = options.isSwarm ? queue : min(UInt64(options.connections), queue)
+        connectsInFlight = max(options.threads, Int(clamping: most))
         url = options.target?.text ?? "the embedded server"
         origin = options.target?.parts.origin
         if let name = options.unixSocket, options.target != nil {
@@ -46,10 +59,10 @@ package struct RunPlan: Sendable {
         } else {
             (destination, leadsToOrigin) = (nil, false)
         }
-        shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
+        shares = Self.shares(options, connectsInFlight: connectsInFlight)
         requestNames =
             options.hasVisits ? RequestNames(given: options.visitNames) : RequestNames(options.inputs.drafts)
-        notes = preflight.notes + options.inputs.notes
+        notes = try Self.notes(options, limits, connectsInFlight: connectsInFlight) + options.inputs.notes
     }
 
     package var threads: Int { shares.count }

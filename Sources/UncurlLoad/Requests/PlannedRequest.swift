@@ -1,6 +1,7 @@
 import UncurlEngine
 import UncurlHTTP1
 import UncurlSemantics
+import UncurlText
 
 /// A request as the run sends it: always the same, or with its own values each time.
 final class PlannedRequest: Sendable {

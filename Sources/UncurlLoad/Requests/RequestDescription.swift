@@ -2,21 +2,17 @@ import UncurlEngine
 import UncurlHTTP1
 import UncurlReactor
 package import UncurlSemantics
+package import UncurlText
 
 /// The one request that a run sends again and again: validated, and not yet encoded.
 package struct RequestDescription: Hashable, Sendable {
-    package struct Field: Hashable, Sendable {
-        package var name: String
-        package var value: String
-    }
-
     package let method: String
     /// The request-target, in origin form (RFC 9112 §3.2.1).
     package let target: String
     /// The Host field's value: the user's own if there is one, the URL's otherwise.
     package let host: String
     /// The user's other fields, in order.
-    package let fields: [Field]
+    package let fields: [Pair]
     /// The body. Nil for no body, which is not the same as an empty one.
     package let body: [UInt8]?
 
@@ -30,7 +26,7 @@ package struct RequestDescription: Hashable, Sendable {
         defaults: [String] = []
     ) throws(LoadTestError) {
         self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
-        var given: [Field] = []
+        var given: [Pair] = []
         for header in headers { given.append(try Self.field(header)) }
         // A field of the request itself takes precedence over the run's field of that name.
         let own = Set(given.map { $0.name.lowercased() })
@@ -51,11 +47,11 @@ package struct RequestDescription: Hashable, Sendable {
         RequestDescription(self, url.target, fields, body, host: host == known ? url.hostField : host)
     }
 
-    func with(target: String, fields: [Field], body: [UInt8]?) -> RequestDescription {
+    func with(target: String, fields: [Pair], body: [UInt8]?) -> RequestDescription {
         RequestDescription(self, target, fields, body, host: host)
     }
 
-    private init(_ other: RequestDescription, _ target: String, _ fields: [Field], _ body: [UInt8]?, host: String) {
+    private init(_ other: RequestDescription, _ target: String, _ fields: [Pair], _ body: [UInt8]?, host: String) {
         (method, self.target, self.fields, self.body, self.host) = (other.method, target, fields, body, host)
     }
 
@@ -71,7 +67,7 @@ package struct RequestDescription: Hashable, Sendable {
     }
 
     /// Reads a field, `Name: value`; RFC 9110 §5.1, §5.5.
-    private static func field(_ text: String) throws(LoadTestError) -> Field {
+    private static func field(_ text: String) throws(LoadTestError) -> Pair {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw .header(text, .noColon)
         }
@@ -86,7 +82,7 @@ package struct RequestDescription: Hashable, Sendable {
         switch name.lowercased() {
         case "content-length", "transfer-encoding":
             throw .header(name, .framing)
-        default: return Field(name: name, value: String(decoding: raw.withoutBlanks, as: UTF8.self))
+        default: return Pair(name: name, value: String(decoding: raw.withoutBlanks, as: UTF8.self))
         }
     }
 }

@@ -135,14 +135,14 @@ package struct TemplateSlots: Hashable, Sendable {
     package mutating func protect(
         _ text: String,
         in escape: TemplateValue.Escape? = nil
-    ) throws(TemplateProblem) -> String {
+    ) throws(UsageError) -> String {
         String(decoding: try protect(Array(text.utf8), in: escape), as: UTF8.self)
     }
 
     package mutating func protect(
         _ bytes: [UInt8],
         in escape: TemplateValue.Escape? = nil
-    ) throws(TemplateProblem) -> [UInt8] {
+    ) throws(UsageError) -> [UInt8] {
         var out: [UInt8] = []
         var position = 0
         guard bytes[...].firstIndex(of: Self.mark) == nil else {
@@ -160,7 +160,7 @@ package struct TemplateSlots: Hashable, Sendable {
         return position == 0 ? bytes : out + bytes[position...]
     }
 
-    private mutating func index(of name: String, _ escape: TemplateValue.Escape?) throws(TemplateProblem) -> Int {
+    private mutating func index(of name: String, _ escape: TemplateValue.Escape?) throws(UsageError) -> Int {
         let variable = name.isASCII ? scenarioVariables[name] ?? variables[name] : nil
         // A variable may have another value under the same name, in another scenario.
         let key = OctetText((escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)"))
@@ -255,7 +255,7 @@ package enum TemplateValue: Hashable, Sendable {
         "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time, "
         + "traceparent"
 
-    package init(_ text: String) throws(TemplateProblem) {
+    package init(_ text: String) throws(UsageError) {
         let parts = text.parts(at: ":", most: 2).map { $0.trimmed }
         guard parts[0].isASCII else { throw .unknown(text) }
         let argument = parts.count == 2 ? parts[1] : nil
@@ -281,12 +281,12 @@ package enum TemplateValue: Hashable, Sendable {
         }
     }
 
-    private static func number(_ text: String, _ all: String) throws(TemplateProblem) -> UInt64 {
+    private static func number(_ text: String, _ all: String) throws(UsageError) -> UInt64 {
         guard let number = UInt64(text) else { throw .unknown(all) }
         return number
     }
 
-    private static func length(_ text: String, _ all: String) throws(TemplateProblem) -> Int {
+    private static func length(_ text: String, _ all: String) throws(UsageError) -> Int {
         guard let number = UInt64(text), (1...longest).contains(number) else { throw .unknown(all) }
         return Int(number)
     }
@@ -298,10 +298,9 @@ package struct TemplateLines: Hashable, Sendable {
     package let path: String
     package let lines: [[UInt8]]
 
-    package init(_ path: String) throws(TemplateProblem) {
+    package init(_ path: String) throws(UsageError) {
         self.path = path
-        var bytes: [UInt8]
-        do throws(FileProblem) { bytes = try readFile(path) } catch { throw .file(error) }
+        var bytes = try readFile(path)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         lines = bytes.split(separator: 0x0A).map { Array($0.last == 0x0D ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
         guard !lines.isEmpty else { throw .empty(path) }
@@ -311,22 +310,10 @@ package struct TemplateLines: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
-package struct TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-    /// Whether a file is the reason: the description then begins with its name.
-    package var isOfFile = false
+extension UsageError {
+    static func mark(_ mark: String) -> Self { Self("\(mark) may not stand in a text: volley marks places with it") }
 
-    static func mark(_ mark: String) -> Self {
-        Self(description: "\(mark) may not stand in a text: volley marks places with it")
-    }
+    static func unknown(_ text: String) -> Self { Self("{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)") }
 
-    static func unknown(_ text: String) -> Self {
-        Self(description: "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)")
-    }
-
-    static func file(_ problem: FileProblem) -> Self {
-        Self(description: "\(problem): \(problem.advice)", isOfFile: true)
-    }
-
-    static func empty(_ path: String) -> Self { Self(description: "\(quoted(path)) has no line in it") }
+    static func empty(_ path: String) -> Self { Self("\(quoted(path)) has no line in it") }
 }

@@ -46,7 +46,7 @@ package struct RunResult: Sendable {
                 metrics[.connectionsOpened] == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
                 "no \(what) was answered in \(timeText(measured)), and each may take \(timeText(plan.options.timeout)): use a "
-                    + "longer \(plan.options.names[.duration]), or a shorter \(plan.options.names[.timeout]) to see why"
+                    + "longer \(plan.options.names.of(.duration)), or a shorter \(plan.options.names.of(.timeout)) to see why"
             )
         }
         notes += limitNotes
@@ -204,7 +204,7 @@ extension RunResult {
         if due > 0, delayed > due / 100 {
             notes.append(
                 "all connections were busy for \(fixed(Double(delayed) / Double(due) * 100, 1)) % of the "
-                    + "requests when they were due: with more than \(plan.options.names[.connections]) \(plan.options.connections) they need not wait"
+                    + "requests when they were due: with more than \(plan.options.names.of(.connections)) \(plan.options.connections) they need not wait"
             )
         }
         return notes

@@ -25,16 +25,21 @@ extension RunPlan {
             throw .threads(threads, reason: "\(error)")
         }
     }
-}
 
-extension Preflight {
     /// Raises the limit of descriptors to the number that is needed, and has the kernel make room for them now, because
     /// that would delay the run.
     package func prepareDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
-        if let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors) {
+        if let wanted = descriptorLimit(above: limits),
+            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
+        {
             throw .descriptorLimit(needed: wanted)
         }
         DescriptorLimit.reserve(Int(clamping: descriptors))
+    }
+
+    /// The value that the soft limit of descriptors must be raised to. Nil when it suffices.
+    func descriptorLimit(above limits: SystemLimits) -> UInt64? {
+        descriptors > limits.softDescriptors ? descriptors : nil
     }
 }
 
@@ -43,11 +48,10 @@ extension LoadOptions {
     /// the run is over. The program itself handles signals.
     func run() throws(LoadTestError) -> RunResult {
         let limits = SystemLimits.read()
-        let preflight = try Preflight(self, limits)
-        try preflight.prepareDescriptors(limits)
+        var plan = try RunPlan(self, limits)
+        try plan.prepareDescriptors(limits)
         try checkSources()
         try security.loadRoots()
-        var plan = RunPlan(self, preflight)
         let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)

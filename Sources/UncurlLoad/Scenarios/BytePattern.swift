@@ -26,14 +26,14 @@ package struct BytePattern: Sendable {
     /// The longest program. A pattern with a longer one is refused: repetition counts multiply.
     package static let limit = 5_000
 
-    package init(_ text: String) throws(Problem) {
+    package init(_ text: String) throws(UsageError) {
         self.text = text
         var parser = PatternParser(text)
         let code = try parser.parse()
         // What is found is the first group, or else the whole match.
         let whole = parser.groups == 0 ? [.open] + code + [.close] : code
         guard !parser.isTooLong, whole.count <= Self.limit + 1 else {
-            throw Problem(description: "its repetitions multiply to too many")
+            throw UsageError("its repetitions multiply to too many")
         }
         program = whole + [.match]
         first = firstBytes()
@@ -54,10 +54,6 @@ package struct BytePattern: Sendable {
             }
         }
         return set
-    }
-
-    package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        package let description: String
     }
 
     // MARK: Matching
@@ -182,14 +178,14 @@ private struct PatternParser {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    mutating func parse() throws(BytePattern.Problem) -> Code {
+    mutating func parse() throws(UsageError) -> Code {
         let code = try choice(depth: 0)
         guard position == bytes.count else { throw problem("a parenthesis is closed that was not opened") }
         return code
     }
 
-    private func problem(_ text: String) -> BytePattern.Problem {
-        BytePattern.Problem(description: "at byte \(position): \(text)")
+    private func problem(_ text: String) -> UsageError {
+        UsageError("at byte \(position): \(text)")
     }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -200,7 +196,7 @@ private struct PatternParser {
         return true
     }
 
-    private mutating func choice(depth: Int) throws(BytePattern.Problem) -> Code {
+    private mutating func choice(depth: Int) throws(UsageError) -> Code {
         guard depth <= Self.depthLimit else { throw problem("it is nested too deep") }
         var ways = [try sequence(depth: depth)]
         while take("|") {
@@ -223,7 +219,7 @@ private struct PatternParser {
         return []
     }
 
-    private mutating func sequence(depth: Int) throws(BytePattern.Problem) -> Code {
+    private mutating func sequence(depth: Int) throws(UsageError) -> Code {
         var code: Code = []
         while let byte = next, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
             code += try quantified(try atom(depth: depth))
@@ -232,7 +228,7 @@ private struct PatternParser {
         return code
     }
 
-    private mutating func quantified(_ atom: Code) throws(BytePattern.Problem) -> Code {
+    private mutating func quantified(_ atom: Code) throws(UsageError) -> Code {
         var (least, most) = (0, Int?.none)
         if take("*") {
         } else if take("+") {
@@ -267,7 +263,7 @@ private struct PatternParser {
     }
 
     /// Reads `{2}`, `{2,}` or `{2,5}`. Returns nil where a brace is an ordinary character.
-    private mutating func count() throws(BytePattern.Problem) -> (Int, Int?)? {
+    private mutating func count() throws(UsageError) -> (Int, Int?)? {
         guard next == UInt8(ascii: "{"),
             let close = bytes[position...].prefix(Self.countLength).firstIndex(of: UInt8(ascii: "}"))
         else { return nil }
@@ -283,7 +279,7 @@ private struct PatternParser {
         return (low, high)
     }
 
-    private mutating func atom(depth: Int) throws(BytePattern.Problem) -> Code {
+    private mutating func atom(depth: Int) throws(UsageError) -> Code {
         guard let byte = next else { return [] }
         position += 1
         switch Unicode.Scalar(byte) {
@@ -309,7 +305,7 @@ private struct PatternParser {
         }
     }
 
-    private mutating func escape() throws(BytePattern.Problem) -> ByteSet {
+    private mutating func escape() throws(UsageError) -> ByteSet {
         guard let byte = next else { throw problem("nothing follows a backslash") }
         position += 1
         let letter = Unicode.Scalar(byte)
@@ -342,7 +338,7 @@ private struct PatternParser {
     }()
 
     /// Reads a set after its `[`. A `]` at the beginning is an ordinary character, as is a `-` at either end.
-    private mutating func set() throws(BytePattern.Problem) -> ByteSet {
+    private mutating func set() throws(UsageError) -> ByteSet {
         let isInverted = take("^")
         var set = ByteSet()
         var isFirst = true

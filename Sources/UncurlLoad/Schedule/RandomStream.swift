@@ -1,4 +1,5 @@
 internal import Glibc
+import UncurlText
 
 /// The generator SplitMix64. The same seed gives the same numbers.
 package struct RandomStream: RandomNumberGenerator, Sendable {
@@ -12,11 +13,8 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
     }
 
     package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        state &+= splitMix64Step
+        return splitMix64(state)
     }
 
     /// Returns an exponentially distributed number with the mean 1, at most 40: more would come once in 10^17 times.

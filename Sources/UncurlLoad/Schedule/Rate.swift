@@ -24,30 +24,14 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
     }
 
-    package enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text is no number, has an unknown unit, or is finer than ``units``.
-        case notARate
-        case zero
-        /// The rate is above ``highest``.
-        case tooHigh
-
-        /// Returns what is wrong with the text that `given` names, and what would be right.
-        package func words(on given: String) -> String {
-            switch self {
-            case .notARate: "\(given) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
-            case .zero: "\(given) must be more than 0"
-            case .tooHigh: "\(given) is too high: at most 1G/s"
-            }
+    /// Reads a rate: `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`. Nothing finer than ``units`` is one.
+    package init(_ text: String, for name: String, allowingZero: Bool = false) throws(UsageError) {
+        let given = "\(name) \(quoted(text))"
+        guard let units = Self.units(text) else {
+            throw UsageError("\(given) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h")
         }
-
-        package var description: String { words(on: "the rate") }
-    }
-
-    /// Reads a rate: `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
-    package init(_ text: String, allowingZero: Bool = false) throws(Problem) {
-        guard let units = Self.units(text) else { throw .notARate }
-        guard units > 0 || allowingZero else { throw .zero }
-        guard units <= Self.highest.units else { throw .tooHigh }
+        guard units > 0 || allowingZero else { throw UsageError("\(given) must be more than 0") }
+        guard units <= Self.highest.units else { throw UsageError("\(given) is too high: at most 1G/s") }
         self.units = units
     }
 

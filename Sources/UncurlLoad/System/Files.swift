@@ -9,7 +9,7 @@ package let largestFile = 256 << 20
 package let standardStream = "-"
 
 /// Returns the whole content of a file, or of standard input.
-package func readFile(_ path: String, limit: Int = largestFile) throws(FileProblem) -> [UInt8] {
+package func readFile(_ path: String, limit: Int = largestFile) throws(UsageError) -> [UInt8] {
     let descriptor = path == standardStream ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(path, Errno(code: uncurl_errno())) }
     defer { close(descriptor) }
@@ -22,7 +22,7 @@ package func readFile(_ path: String, limit: Int = largestFile) throws(FileProbl
 }
 
 /// Returns the result of one read of a file of `/proc`, at most this number of bytes.
-func readStart(of path: String, count: Int) throws(FileProblem) -> [UInt8] {
+func readStart(of path: String, count: Int) throws(UsageError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(path, Errno(code: uncurl_errno())) }
     defer { close(descriptor) }
@@ -30,7 +30,7 @@ func readStart(of path: String, count: Int) throws(FileProblem) -> [UInt8] {
 }
 
 /// Reads once, at most this number of bytes; nil at the end.
-private func nextChunk(of descriptor: Int32, _ path: String, count: Int) throws(FileProblem) -> [UInt8]? {
+private func nextChunk(of descriptor: Int32, _ path: String, count: Int) throws(UsageError) -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: count)
     while true {
         let length = unsafe Glibc.read(descriptor, &chunk, count)
@@ -46,18 +46,12 @@ package func numbers(inFile path: String) -> [UInt64] {
     return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
 }
 
-package struct FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The fault, with the file's name.
-    package let description: String
-    /// The advice for the user.
-    package let advice: String
-
+extension UsageError {
     static func unreadable(_ path: String, _ error: Errno) -> Self {
-        Self(description: "\(quoted(path)) cannot be read: \(error)", advice: "name a readable file")
+        Self("\(quoted(path)) cannot be read: \(error): name a readable file", isOfFile: true)
     }
 
     static func tooLarge(_ path: String, limit: Int) -> Self {
-        let description = "\(quoted(path)) is larger than \(limit >> 20) MiB"
-        return Self(description: description, advice: "use a smaller file")
+        Self("\(quoted(path)) is larger than \(limit >> 20) MiB: use a smaller file", isOfFile: true)
     }
 }

@@ -73,7 +73,7 @@ public enum LoadTestError: Error, Hashable, Sendable {
 
 extension LoadTestError: CustomStringConvertible {
     /// One line with the fault and the remedy, which names the properties of ``LoadTest``.
-    public var description: String { text(.properties) }
+    public var description: String { text([:]) }
 
     /// One line with the fault and the remedy.
     package func text(_ names: SettingNames) -> String {
@@ -82,57 +82,58 @@ extension LoadTestError: CustomStringConvertible {
         case .notReadyForTLS(let url):
             "\(quoted(url)) is https and the test's own URL is not: give the test an https URL too"
         case .method(let method):
-            "\(names[.method]) \(quoted(method)) is not a method: use a token such as GET or POST"
+            "\(names.of(.method)) \(quoted(method)) is not a method: use a token such as GET or POST"
         case .connectMethod:
-            "\(names[.method]) CONNECT opens a tunnel and has no response to measure: use another method"
+            "\(names.of(.method)) CONNECT opens a tunnel and has no response to measure: use another method"
         case .header(let text, let problem): Self.words(text, problem, names)
         case .unsendable(let error):
-            "the request cannot be sent: \(error): change the URL, \(names[.headers]) or \(names[.method])"
+            "the request cannot be sent: \(error): change the URL, \(names.of(.headers)) or \(names.of(.method))"
         case .at(let place, let error): "\(place): \(error.text(names))"
         case .connectionsAndThreads(let connections, let threads):
             "\(connections) connections on \(threads) threads: each thread needs at least one, and there are limits"
-        case .endless: "neither \(names[.duration]) nor \(names[.requests]) is set: the run would never end"
-        case .conflictingPace: "\(names[.rate]), \(names[.stages]) and \(names[.think]) exclude each other: set one"
-        case .time(let setting): "\(names[setting]) is to be more than 0 and at most 744 hours"
+        case .endless: "neither \(names.of(.duration)) nor \(names.of(.requests)) is set: the run would never end"
+        case .conflictingPace:
+            "\(names.of(.rate)), \(names.of(.stages)) and \(names.of(.think)) exclude each other: set one"
+        case .time(let setting): "\(names.of(setting)) is to be more than 0 and at most 744 hours"
         case .rate(let number): "\(number) is no rate: use more than 0 and at most 1e9 requests a second"
         case .nothingDue:
-            "no request comes due at that rate: use a higher \(names[.rate]) or a longer \(names[.duration])"
+            "no request comes due at that rate: use a higher \(names.of(.rate)) or a longer \(names.of(.duration))"
         case .descriptors(let connections, let needed, let allowed, let most):
-            "\(names[.connections]) \(connections) needs \(needed) descriptors and this process may open \(allowed): "
-                + "run `ulimit -Hn \(needed) && ulimit -Sn \(needed)` as root first, or use \(names[.connections]) \(most)"
+            "\(names.of(.connections)) \(connections) needs \(needed) descriptors and this process may open \(allowed): "
+                + "run `ulimit -Hn \(needed) && ulimit -Sn \(needed)` as root first, or use \(names.of(.connections)) \(most)"
         case .descriptorLimit(let needed):
             "the limit of descriptors cannot be raised: run `ulimit -Sn \(needed)` first"
         case .ports(let connections, let available, let sources, let sourcesNeeded):
-            "\(names[.connections]) \(connections) needs as many local ports and there are \(available) for \(sources) source "
-                + "address\(sources == 1 ? "" : "es"): give \(sourcesNeeded) with \(names[.sourceAddresses]), or run "
+            "\(names.of(.connections)) \(connections) needs as many local ports and there are \(available) for \(sources) source "
+                + "address\(sources == 1 ? "" : "es"): give \(sourcesNeeded) with \(names.of(.sourceAddresses)), or run "
                 + "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'`"
         case .sourceAddress(let address, let reason):
-            "\(names[.sourceAddresses]) \(address) cannot be connected from: \(reason): use one of this machine's (`ip address`)"
+            "\(names.of(.sourceAddresses)) \(address) cannot be connected from: \(reason): use one of this machine's (`ip address`)"
         case .threads(let count, let reason):
-            "\(names[.threads]) \(count) threads cannot be started: \(reason): use a smaller \(names[.threads])"
+            "\(names.of(.threads)) \(count) threads cannot be started: \(reason): use a smaller \(names.of(.threads))"
         case .embeddedServer(let reason):
             "the embedded server cannot be started: \(reason): name a URL to test instead"
         case .unknownHost(let name, let reason):
-            "the host \(quoted(name)) cannot be looked up: \(reason): correct the name, or use \(names[.connectTo])"
+            "the host \(quoted(name)) cannot be looked up: \(reason): correct the name, or use \(names.of(.connectTo))"
         case .interrupted(let host): "interrupted while looking up \(quoted(host)): nothing was started"
         case .authorities(let reason, let given?):
             "\(given): \(reason): name a readable file or directory of certificates in PEM"
         case .authorities(let reason, nil):
-            "\(reason): name authorities with \(names[.authorities]), or use \(names[.isInsecure])"
+            "\(reason): name authorities with \(names.of(.authorities)), or use \(names.of(.isInsecure))"
         case .tls(let reason): "TLS cannot be set up: \(reason)"
         }
     }
 
     private static func words(_ text: String, _ problem: HeaderProblem, _ names: SettingNames) -> String {
         switch problem {
-        case .noColon: "\(names[.headers]) \(quoted(text)) has no colon: write 'Name: value'"
+        case .noColon: "\(names.of(.headers)) \(quoted(text)) has no colon: write 'Name: value'"
         case .name:
-            "\(names[.headers]) \(quoted(text)) has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"
+            "\(names.of(.headers)) \(quoted(text)) has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"
         case .controlCharacter:
-            "\(names[.headers]) \(quoted(text)) has a control character in its value: leave it out"
+            "\(names.of(.headers)) \(quoted(text)) has a control character in its value: leave it out"
         case .framing:
-            "\(names[.headers]) \(quoted(text)) is volley's own: the framing follows from \(names[.body])"
-        case .secondHost: "\(names[.headers]) sets Host twice: a request has exactly one"
+            "\(names.of(.headers)) \(quoted(text)) is volley's own: the framing follows from \(names.of(.body))"
+        case .secondHost: "\(names.of(.headers)) sets Host twice: a request has exactly one"
         }
     }
 }
@@ -146,20 +147,15 @@ public enum LoadSetting: String, Hashable, Sendable {
     case connectRate, sourceAddresses, connectionClose, connectTo, pipeline, template
 }
 
-/// The names of settings in messages: properties in a Swift program, flags on a command line.
-package struct SettingNames: Sendable {
-    private let flags: [LoadSetting: String]
+/// The names of settings in messages: the flags of those that a command line has. In a Swift program, which has none,
+/// the names are those of the properties.
+package typealias SettingNames = [LoadSetting: String]
 
-    /// The names in a Swift program.
-    package static let properties = SettingNames(flags: [:])
-
-    /// - Parameter flags: The flags of those settings that a command line has.
-    package init(flags: [LoadSetting: String]) { self.flags = flags }
-
-    package subscript(setting: LoadSetting) -> String { flags[setting] ?? setting.rawValue }
+extension SettingNames {
+    package func of(_ setting: LoadSetting) -> String { self[setting] ?? setting.rawValue }
 
     /// Returns ` (-t)`, to follow a word that already names the setting. Empty where there are no flags.
-    package func flag(_ setting: LoadSetting) -> String { flags[setting].map { " (\($0))" } ?? "" }
+    package func flag(_ setting: LoadSetting) -> String { self[setting].map { " (\($0))" } ?? "" }
 }
 
 extension HTTPURL.Problem {
@@ -171,7 +167,8 @@ extension HTTPURL.Problem {
         case .noScheme: return "\(url) has no scheme: write http://HOST:PORT/ in front"
         case .scheme(let scheme): return "\(url) has the scheme \(quoted(scheme)): use http:// or https://"
         case .userInformation:
-            return "\(url) holds user information: leave it out and send \(names[.headers]) 'Authorization: …' instead"
+            return
+                "\(url) holds user information: leave it out and send \(names.of(.headers)) 'Authorization: …' instead"
         case .host(let problem, _): return problem.words(on: url)
         case .secondColon: return "\(url) has too many colons: an IPv6 address needs brackets, [::1]"
         case .portSyntax: return "\(url) has a port that is no number: use 1 to 65535"

@@ -1,4 +1,5 @@
 internal import Glibc
+import UncurlText
 
 /// Returns a number with this many decimals, by the C library's rules, as wrk prints it.
 package func fixed(_ value: Double, _ decimals: Int) -> String {
@@ -87,12 +88,12 @@ package struct DecimalNumber: Hashable, Sendable {
     /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits
     /// than 64 bits hold.
     package static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
-        let whole = text.utf8.prefix(while: isDigit)
+        let whole = text.utf8.prefix(while: \.isASCIIDigit)
         guard !whole.isEmpty else { return nil }
         var rest = text.utf8[whole.endIndex...]
         var fraction = rest.prefix(0)
-        if rest.first == UInt8(ascii: "."), rest.dropFirst().first.map(isDigit) == true {
-            fraction = rest.dropFirst().prefix(while: isDigit)
+        if rest.first == UInt8(ascii: "."), rest.dropFirst().first?.isASCIIDigit == true {
+            fraction = rest.dropFirst().prefix(while: \.isASCIIDigit)
             rest = rest[fraction.endIndex...]
         }
         var power = 0
@@ -107,12 +108,10 @@ package struct DecimalNumber: Hashable, Sendable {
         var rest = text.dropFirst()
         let isNegative = rest.first == UInt8(ascii: "-")
         if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
-        let digits = rest.prefix(while: isDigit)
+        let digits = rest.prefix(while: \.isASCIIDigit)
         guard let number = Int(Substring(digits)), number <= 40 else { return nil }
         return (isNegative ? -number : number, rest[digits.endIndex...])
     }
-
-    package static func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
 
     package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 

@@ -138,13 +138,13 @@ public struct LoadRequest: Hashable, Sendable {
     /// Fields beside those that the test gives to every request. A field here replaces the test's of the same name.
     public var headers: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
-        set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
+        set { fields = newValue.map { Pair(name: $0.name, value: $0.value) } }
     }
     /// The content; nil for none.
     public var body: [UInt8]?
     /// The name of the request in the figures: one of ``LoadTest/names``, or nil.
     public var name: String?
-    private var fields: [RequestDescription.Field]
+    private var fields: [Pair]
 
     /// A request. If its URL, method or field cannot be sent, it counts as a failed connection, and
     /// ``LoadUser/send(_:)`` throws.
@@ -156,7 +156,7 @@ public struct LoadRequest: Hashable, Sendable {
         name: String? = nil
     ) {
         (self.method, self.url, self.body, self.name) = (method, url, body, name)
-        fields = headers.map { RequestDescription.Field(name: $0.name, value: $0.value) }
+        fields = headers.map { Pair(name: $0.name, value: $0.value) }
     }
 
     package var draft: RequestDraft {

@@ -2,6 +2,7 @@ import UncurlEngine
 import UncurlHTTP1
 package import UncurlReactor
 import UncurlSemantics
+import UncurlText
 
 /// Makes a run's requests in the engine's form, from its own URL, inputs, redirections and visits, with the run's
 /// settings for every request. Made once and shared by all threads.

@@ -87,7 +87,7 @@ final class Worker: TimerHandler {
         configuration.connectionsPerHost = plan.options.isSwarm ? .max : share.connections
         // With several hosts, as many to each.
         configuration.connections = .max
-        // Preflight has already checked the descriptors.
+        // The plan has already checked the descriptors.
         configuration.budget = nil
         configuration.resendsRequests = plan.options.retries
         configuration.foreseesCloses = false

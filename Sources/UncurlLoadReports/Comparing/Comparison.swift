@@ -57,7 +57,7 @@ package struct Comparison: Sendable {
     private let tolerance: Double
 
     /// - Parameter tolerance: A change of at most this share counts as none, even if it is significant.
-    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
+    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(UsageError) {
         for name in ["work", "mode"] where old.runMember(name) != new.runMember(name) {
             throw .twoKinds(old.path, new.path, member: name)
         }
@@ -218,7 +218,7 @@ package struct Comparison: Sendable {
     package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
     /// The change of the figure in a condition; nil where the reports do not have it.
-    package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
+    package func change(_ metric: ThresholdMetric) throws(UsageError) -> Double? {
         if let name = metric.requestName {
             guard let (old, new) = names[OctetText(name)], let left = try SavedReport.value(metric, old),
                 let right = try SavedReport.value(metric, new)

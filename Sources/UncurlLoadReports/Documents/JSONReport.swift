@@ -200,9 +200,9 @@ extension HandshakeLog {
         ),
     ]
 
-    private static let agreementMembers: [Member<(agreement: Agreement, count: UInt64)>] = [
-        ("version", SavedReport.choice(["TLS 1.2", "TLS 1.3"]), { .string("\($0.agreement.version)") }),
-        ("cipher_suite", .described("IANA's name.", .text), { .string($0.agreement.cipherSuite) }),
+    private static let agreementMembers: [Member<(version: TLSVersion, cipherSuite: String, count: UInt64)>] = [
+        ("version", SavedReport.choice(["TLS 1.2", "TLS 1.3"]), { .string("\($0.version)") }),
+        ("cipher_suite", .described("IANA's name.", .text), { .string($0.cipherSuite) }),
         ("count", .whole, { .integer($0.count) }),
     ]
 }

@@ -12,15 +12,15 @@ package struct SavedReport: Sendable {
     /// The intervals of an hour with their histograms take some megabytes.
     private static let sizeLimit = 512 << 20
 
-    package init(path: String) throws(ReportError) {
+    package init(path: String) throws(UsageError) {
         let bytes: [UInt8]
-        do throws(FileProblem) { bytes = try readFile(path, limit: Self.sizeLimit) } catch { throw .file(error) }
+        do throws(UsageError) { bytes = try readFile(path, limit: Self.sizeLimit) } catch { throw .file(error) }
         let document: JSONTree
         do throws(JSONReader.Problem) { document = try JSONReader.read(bytes) } catch { throw .notJSON(path, error) }
         try self.init(document, path: path)
     }
 
-    package init(_ document: JSONTree, path: String) throws(ReportError) {
+    package init(_ document: JSONTree, path: String) throws(UsageError) {
         guard document["volley"]?.string != nil, let schema = document["schema"] else { throw .foreign(path) }
         guard let number = schema.integer, (1...Self.schema).contains(number) else {
             throw .schema(path, found: schema.number.map { "\($0)" } ?? "?", newest: Self.schema)
@@ -36,30 +36,30 @@ package struct SavedReport: Sendable {
         return document.with("latency", .object(renamed))
     }
 
-    func histogram(_ figure: Figure) throws(ReportError) -> LatencyHistogram? {
+    func histogram(_ figure: Figure) throws(UsageError) -> LatencyHistogram? {
         guard let value = document[figure.section.rawValue]?[figure.name] else { return nil }
         return try Self.histogram(value, path)
     }
 
-    func histogram(_ times: Times) throws(ReportError) -> LatencyHistogram? {
+    func histogram(_ times: Times) throws(UsageError) -> LatencyHistogram? {
         try histogram(Figure.times[times.rawValue])
     }
 
-    static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
+    static func histogram(_ value: JSONTree, _ path: String) throws(UsageError) -> LatencyHistogram? {
         try slots(value, path).map { LatencyHistogram($0) }
     }
 
     /// The histogram of a row or an interval; nil where nothing was counted.
-    static func times(of row: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
+    static func times(of row: JSONTree, _ path: String) throws(UsageError) -> LatencyHistogram? {
         guard let value = row["latency"] else { return nil }
         return try histogram(value, path)
     }
 
-    static func slots(_ value: JSONTree, _ path: String) throws(ReportError) -> RecordedSlots? {
+    static func slots(_ value: JSONTree, _ path: String) throws(UsageError) -> RecordedSlots? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else { throw .noHistograms(path) }
         let slots: RecordedSlots
-        do throws(HistogramError) {
+        do throws(UsageError) {
             slots = try LatencyHistogram.recorded(hdr: text)
         } catch {
             throw .histogram(path, error)
@@ -72,7 +72,7 @@ package struct SavedReport: Sendable {
     /// A text of the run's plan; nil where it is none.
     func runMember(_ name: String) -> OctetText? { document["run"]?[name]?.string.map { OctetText($0) } }
 
-    package func headline() throws(ReportError) -> LatencyHistogram? {
+    package func headline() throws(UsageError) -> LatencyHistogram? {
         if isHandshakes { return try histogram(.tls) }
         if let corrected = try histogram(.corrected) { return corrected }
         return try histogram(.success)
@@ -83,7 +83,7 @@ package struct SavedReport: Sendable {
         document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
     }
 
-    package func intervals() throws(ReportError) -> [Interval] {
+    package func intervals() throws(UsageError) -> [Interval] {
         var found: [Interval] = []
         for point in document["intervals"]?.items ?? [] {
             guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,
@@ -92,7 +92,7 @@ package struct SavedReport: Sendable {
             let (drained, errors) = (point["drained"]?.number ?? 0, point["http_errors"]?.number ?? 0)
             let drainedErrors = drained - (point["drained_succeeded"]?.number ?? drained)
             let inTime = count - drained
-            let slots = try point["latency"].flatMap { value throws(ReportError) in try Self.slots(value, path) }
+            let slots = try point["latency"].flatMap { value throws(UsageError) in try Self.slots(value, path) }
             found.append(
                 Interval(
                     start: start / 1e9,
@@ -170,7 +170,7 @@ extension SavedReport {
         }
     }
 
-    package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
+    package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(UsageError) -> Double? {
         let count = { (name: String) in row[name]?.integer ?? 0 }
         var metrics = NamedMetrics()
         (metrics.completed, metrics.failed) = (count("completed"), count("failed"))
@@ -218,14 +218,10 @@ extension SavedReport {
 }
 
 /// Why a saved report or log cannot be used. Paths are as the user gave them.
-package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+extension UsageError {
+    private init(_ path: String, _ words: String) { self.init("\(quoted(path)) \(words)") }
 
-    private init(_ description: String) { self.description = description }
-
-    private init(_ path: String, _ words: String) { description = "\(quoted(path)) \(words)" }
-
-    static func file(_ problem: FileProblem) -> Self { Self("the report \(problem): \(problem.advice)") }
+    static func file(_ problem: UsageError) -> Self { Self("the report \(problem)") }
 
     static func notJSON(_ path: String, _ problem: JSONReader.Problem) -> Self {
         Self(path, "is not a JSON report: at byte \(problem.offset) \(problem)")
@@ -244,13 +240,13 @@ package struct ReportError: Error, Hashable, Sendable, CustomStringConvertible {
         Self(path, "holds no histograms: it was written by an older volley")
     }
 
-    static func histogram(_ path: String, _ error: HistogramError) -> Self {
+    static func histogram(_ path: String, _ error: UsageError) -> Self {
         Self(path, "holds a histogram that cannot be read: \(error)")
     }
 
     static func interval(_ path: String) -> Self { Self(path, "has an interval that cannot be read") }
 
-    static func logLine(_ path: String, number: Int, _ error: HistogramError) -> Self {
+    static func logLine(_ path: String, number: Int, _ error: UsageError) -> Self {
         Self("\(quoted(path)), line \(number), is not a line of a histogram log: \(error)")
     }
 

@@ -1,10 +1,10 @@
 import UncurlHTTP1
-import UncurlLoad
+package import UncurlLoad
 import UncurlText
 
 extension SavedReport {
     /// The report as a self-contained page: its tables need no script, and an inline script draws its plots.
-    package func page() throws(ReportError) -> String {
+    package func page() throws(UsageError) -> String {
         let run = document["run"]
         let url = run?["url"]?.string ?? ""
         let scenarios = (run?["scenarios"]?.items ?? []).compactMap(\.string).joined(separator: ", ")
@@ -99,7 +99,7 @@ extension SavedReport {
         return "<p class=\"verdict \(name)\">\(escaped(text))</p>"
     }
 
-    private func tiles() throws(ReportError) -> String {
+    private func tiles() throws(UsageError) -> String {
         let headline = try headline()?.summary(percentiles: [50, 99, 99.9])
         let requests = document["requests"]
         let count = { (name: String) in requests?[name]?.integer ?? 0 }
@@ -123,7 +123,7 @@ extension SavedReport {
 
     private static let series = Figure.times.filter { $0.pageTitle != nil }
 
-    private func latencies() throws(ReportError) -> String {
+    private func latencies() throws(UsageError) -> String {
         let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
         var rows: [String] = []
         for figure in Self.series {
@@ -134,7 +134,7 @@ extension SavedReport {
         return numbers(["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"], rows)
     }
 
-    private func names() throws(ReportError) -> String {
+    private func names() throws(UsageError) -> String {
         let rows = document["names"]?.items ?? []
         guard !rows.isEmpty else { return "" }
         var lines: [String] = []
@@ -246,7 +246,7 @@ extension SavedReport {
 /// The data of the page's plots, for its script. Times are in milliseconds, shares from 0 to 1.
 extension SavedReport {
     /// The data in one line. `<` is escaped, so that no text ends the element around it.
-    func plots() throws(ReportError) -> String {
+    func plots() throws(UsageError) -> String {
         let intervals = document["intervals"]?.items ?? []
         var course: [JSONTree] = []
         for point in intervals { course.append(try Self.plotRow(of: point)) }
@@ -260,7 +260,7 @@ extension SavedReport {
         return value.line().replacingEach("<", by: "\\u003c")
     }
 
-    private func curves() throws(ReportError) -> [JSONTree] {
+    private func curves() throws(UsageError) -> [JSONTree] {
         var curves: [JSONTree] = []
         for figure in Self.series.prefix(4) {
             guard let histogram = try histogram(figure), !histogram.isEmpty else { continue }
@@ -274,7 +274,7 @@ extension SavedReport {
 
     /// The distribution of the run's latencies: from, to and count of each bar. The bars are equally wide on a
     /// logarithmic axis, because latencies differ by decades.
-    private func bars() throws(ReportError) -> JSONTree {
+    private func bars() throws(UsageError) -> JSONTree {
         guard let histogram = try headline(), let most = histogram.maximum else { return .array([]) }
         var counts: [Int: UInt64] = [:]
         // Zero has no logarithm, so it counts with the values of up to a microsecond.
@@ -315,7 +315,7 @@ extension SavedReport {
 
     /// Start and end in seconds, rate (without the answers of the drain), p50, p90, p99, slowest, failed, HTTP errors,
     /// wanted rate (null without a schedule), and an object of the counts by status.
-    private static func plotRow(of point: JSONTree) throws(ReportError) -> JSONTree {
+    private static func plotRow(of point: JSONTree) throws(UsageError) -> JSONTree {
         let summary = try times(of: point, "the report")?.summary(percentiles: [50, 90, 99])
         let start = point["start_ns"]?.number ?? 0
         let end = point["end_ns"]?.number ?? 0

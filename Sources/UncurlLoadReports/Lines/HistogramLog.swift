@@ -47,7 +47,7 @@ package struct HistogramLog: Sendable {
     /// The lines of a log, and its start in milliseconds since 1970, if the log has it.
     package typealias Contents = (startedAt: UInt64?, lines: [HistogramLog])
 
-    package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
+    package static func read(_ text: String, path: String) throws(UsageError) -> Contents {
         var contents: Contents = (nil, [])
         // By octets: the Character of CR LF is no "\n".
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ package struct HistogramLog: Sendable {
                 contents.startedAt = Double(Substring(seconds)).flatMap { UInt64(exactly: ($0 * 1_000).rounded()) }
             }
             guard let first = line.first, first != UInt8(ascii: "#"), first != UInt8(ascii: "\"") else { continue }
-            do throws(HistogramError) {
+            do throws(UsageError) {
                 contents.lines.append(try parse(line))
             } catch {
                 throw .logLine(path, number: number + 1, error)
@@ -72,7 +72,7 @@ package struct HistogramLog: Sendable {
     private static let startWords = "#[StartTime: ".utf8
     private static let tagWord = "Tag=".utf8
 
-    private static func parse(_ line: Substring.UTF8View) throws(HistogramError) -> HistogramLog {
+    private static func parse(_ line: Substring.UTF8View) throws(UsageError) -> HistogramLog {
         var octets = line.split(separator: UInt8(ascii: ","), maxSplits: 5, omittingEmptySubsequences: false)
         var tag: String?
         if let first = octets.first, first.starts(with: tagWord) {

@@ -11,7 +11,7 @@ package struct LogMerge {
     /// The most tags, for each costs a histogram of 270 KB: the 100 names of requests, and the dozen series of a log.
     static let tagLimit = RequestNames.limit + 28
 
-    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(ReportError) {
+    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(UsageError) {
         startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
         for log in logs {
             for line in log.contents.lines { try add(line, log.path) }
@@ -32,7 +32,7 @@ package struct LogMerge {
 
     private static func tag(_ line: HistogramLog) -> String { line.tag ?? "untagged" }
 
-    private mutating func add(_ line: HistogramLog, _ path: String) throws(ReportError) {
+    private mutating func add(_ line: HistogramLog, _ path: String) throws(UsageError) {
         let tag = Self.tag(line)
         let place = places[OctetText(tag)] ?? totals.count
         if place == totals.count {

@@ -1,10 +1,10 @@
-import UncurlLoad
+package import UncurlLoad
 import UncurlText
 
 /// Merges the reports of a run's parts: it adds counts, merges histograms counter by counter, and computes percentiles
 /// from the result.
 extension SavedReport {
-    package static func merged(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
+    package static func merged(_ reports: [SavedReport]) throws(UsageError) -> SavedReport {
         guard let first = reports.first else { throw .nothingToMerge }
         for report in reports.dropFirst() {
             for name in ["mode", "work"] where report.runMember(name) != first.runMember(name) {
@@ -26,7 +26,7 @@ extension SavedReport {
         _ right: JSONTree,
         name: String,
         _ path: String
-    ) throws(ReportError) -> JSONTree {
+    ) throws(UsageError) -> JSONTree {
         if same.contains(OctetText(name)) { return left }
         switch (left, right) {
         case (.null, let other), (let other, .null): return other
@@ -38,7 +38,7 @@ extension SavedReport {
         case (.string, .string): return left
         case (.object(let mine), .object(let theirs)):
             if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
-            let members = try joined(mine, theirs, by: \.0) { mine, theirs throws(ReportError) in
+            let members = try joined(mine, theirs, by: \.0) { mine, theirs throws(UsageError) in
                 mine.1 = try merge(mine.1, theirs.1, name: theirs.0, path)
             }
             return .object(members)
@@ -68,7 +68,7 @@ extension SavedReport {
         _ left: JSONTree,
         _ right: JSONTree,
         _ path: String
-    ) throws(ReportError) -> JSONTree {
+    ) throws(UsageError) -> JSONTree {
         var sum = LatencyHistogram()
         for part in [left, right] {
             if let slots = try SavedReport.slots(part, path) { sum.merge(slots) }
@@ -85,7 +85,7 @@ extension SavedReport {
         _ theirs: [JSONTree],
         name: String,
         _ path: String
-    ) throws(ReportError) -> [JSONTree] {
+    ) throws(UsageError) -> [JSONTree] {
         let members: [String]
         switch OctetText(name) {
         case "intervals": return try intervals(course(mine, path).merged(with: course(theirs, path)), path)
@@ -96,7 +96,7 @@ extension SavedReport {
         default: return mine + theirs
         }
         let key = { (row: JSONTree) in row.string ?? members.map { row[$0]?.string ?? "" }.joined(separator: "\u{0}") }
-        return try joined(mine, theirs, by: key) { mine, theirs throws(ReportError) in
+        return try joined(mine, theirs, by: key) { mine, theirs throws(UsageError) in
             mine = try merge(mine, theirs, name: "", path)
         }
     }
@@ -106,8 +106,8 @@ extension SavedReport {
         _ mine: [Element],
         _ theirs: [Element],
         by key: (Element) -> String,
-        _ merge: (inout Element, Element) throws(ReportError) -> Void
-    ) throws(ReportError) -> [Element] {
+        _ merge: (inout Element, Element) throws(UsageError) -> Void
+    ) throws(UsageError) -> [Element] {
         var all = mine
         var places = Dictionary(mine.enumerated().map { (OctetText(key($1)), $0) }) { first, _ in first }
         for element in theirs {
@@ -122,7 +122,7 @@ extension SavedReport {
         return all
     }
 
-    private static func course(_ rows: [JSONTree], _ path: String) throws(ReportError) -> RunCourse<JSONTree> {
+    private static func course(_ rows: [JSONTree], _ path: String) throws(UsageError) -> RunCourse<JSONTree> {
         var course = RunCourse<JSONTree>()
         for row in rows {
             guard let start = row["start_ns"]?.integer, let end = row["end_ns"]?.integer else { throw .interval(path) }
@@ -131,7 +131,7 @@ extension SavedReport {
         return course
     }
 
-    private static func intervals(_ course: RunCourse<JSONTree>, _ path: String) throws(ReportError) -> [JSONTree] {
+    private static func intervals(_ course: RunCourse<JSONTree>, _ path: String) throws(UsageError) -> [JSONTree] {
         var rows: [JSONTree] = []
         for interval in course.intervals {
             guard var row = interval.counts.first else { continue }

@@ -265,12 +265,12 @@ extension RunResult {
             "\(grouped(log.count)) handshakes = \(grouped(log.full)) full + \(grouped(log.resumed)) resumed "
             + "(\(fixed(share * 100, 1)) %)"
         return [row("TLS", counts)]
-            + log.sorted.map { row("", "\($0.agreement.version), \($0.agreement.cipherSuite) × \(grouped($0.count))") }
+            + log.sorted.map { row("", "\($0.version), \($0.cipherSuite) × \(grouped($0.count))") }
     }
 }
 
 extension SavedReport {
-    package func text() throws(ReportError) -> String {
+    package func text() throws(UsageError) -> String {
         let run = document["run"]
         let parts = run?["merged_from"]?.integer ?? 1
         let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
@@ -314,7 +314,7 @@ extension SavedReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func latencyLines() throws(ReportError) -> [String] {
+    private func latencyLines() throws(UsageError) -> [String] {
         var rows: [String] = []
         for figure in Figure.tabled {
             guard let title = figure.title, let histogram = try histogram(figure) else { continue }
@@ -383,7 +383,7 @@ func webSocketWords(_ part: JSONTree?) -> [String] {
 }
 
 /// The table of a report's names, of one run or merged from several.
-func nameLines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
+func nameLines(_ rows: [JSONTree], _ path: String) throws(UsageError) -> [String] {
     guard !rows.isEmpty else { return [] }
     let texts = rows.map { shownName($0, limit: 60) }
     let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
@@ -400,7 +400,7 @@ private let namePercentiles: [Double] = [50, 90, 99]
 func shownName(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
 
 /// The cells of one name's row, in the columns of ``nameHeads``.
-func nameCells(_ row: JSONTree, _ path: String) throws(ReportError) -> [String] {
+func nameCells(_ row: JSONTree, _ path: String) throws(UsageError) -> [String] {
     let count = { (name: String) in row[name]?.integer ?? 0 }
     let summary = try SavedReport.times(of: row, path)?.summary(percentiles: namePercentiles)
     return [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]

@@ -1,4 +1,4 @@
-import UncurlLoad
+package import UncurlLoad
 
 /// A worker's side of the conversation with its Locust master. It has no socket and no clock: bytes and times go in,
 /// effects come out.
@@ -63,7 +63,7 @@ struct LocustSession {
 
     var order: LocustSpawn? { if case .running(let order) = state { order } else { nil } }
 
-    mutating func received(_ bytes: [UInt8], at now: Double) throws(LocustError) -> [Effect] {
+    mutating func received(_ bytes: [UInt8], at now: Double) throws(UsageError) -> [Effect] {
         reader.append(bytes)
         var effects: [Effect] = []
         while let event = try reader.next() {
@@ -78,7 +78,7 @@ struct LocustSession {
     }
 
     /// Sends introductions and heartbeats that are due. Call it several times per second.
-    mutating func tick(at now: Double, _ load: LocustLoad) throws(LocustError) -> [Effect] {
+    mutating func tick(at now: Double, _ load: LocustLoad) throws(UsageError) -> [Effect] {
         guard now - lastHeard < Double(Self.patience) else { throw .silent(seconds: Self.patience) }
         var effects: [Effect] = []
         switch state {
@@ -126,7 +126,7 @@ struct LocustSession {
 
     // MARK: What the master wants
 
-    private mutating func handle(_ message: MessagePack, at now: Double) throws(LocustError) -> [Effect] {
+    private mutating func handle(_ message: MessagePack, at now: Double) throws(UsageError) -> [Effect] {
         guard case .array(let parts) = message, parts.count == 3, let type = parts[0].text else {
             throw .unreadable("it is not an array of type, data and node")
         }
@@ -211,7 +211,7 @@ package struct LocustSpawn: Hashable, Sendable {
     /// The most octets in the name of a class. A Python program names them, and names are compared often.
     static let nameLimit = 1_000
 
-    package init(_ data: MessagePack) throws(LocustError) {
+    package init(_ data: MessagePack) throws(UsageError) {
         guard case .map(let pairs)? = data["user_classes_count"] else {
             throw .unreadable("its spawn names no user_classes_count")
         }

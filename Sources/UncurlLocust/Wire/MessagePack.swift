@@ -1,4 +1,4 @@
-import UncurlLoad
+package import UncurlLoad
 
 /// A MessagePack value, with the types that Locust's messages use.
 package enum MessagePack: Hashable, Sendable {
@@ -52,13 +52,13 @@ extension MessagePack {
     /// The limit of nesting. A master's messages have five levels.
     static let depthLimit = 32
 
-    package init(decoding bytes: [UInt8]) throws(LocustError) {
+    package init(decoding bytes: [UInt8]) throws(UsageError) {
         var rest = bytes[...]
         self = try Self.value(&rest, depth: 0)
         guard rest.isEmpty else { throw .unreadable("something follows the value") }
     }
 
-    private static func value(_ rest: inout ArraySlice<UInt8>, depth: Int) throws(LocustError) -> MessagePack {
+    private static func value(_ rest: inout ArraySlice<UInt8>, depth: Int) throws(UsageError) -> MessagePack {
         guard depth < depthLimit else { throw .unreadable("it is nested more than \(depthLimit) deep") }
         let lead = UInt8(try unsigned(&rest, 1))
         switch lead {
@@ -89,28 +89,28 @@ extension MessagePack {
         }
     }
 
-    private static func unsigned(_ rest: inout ArraySlice<UInt8>, _ width: Int) throws(LocustError) -> UInt64 {
+    private static func unsigned(_ rest: inout ArraySlice<UInt8>, _ width: Int) throws(UsageError) -> UInt64 {
         try take(&rest, width).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func length(_ rest: inout ArraySlice<UInt8>, _ width: Int) throws(LocustError) -> Int {
+    private static func length(_ rest: inout ArraySlice<UInt8>, _ width: Int) throws(UsageError) -> Int {
         Int(try unsigned(&rest, width))
     }
 
-    private static func take(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(LocustError) -> [UInt8] {
+    private static func take(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(UsageError) -> [UInt8] {
         guard rest.count >= count else { throw .unreadable("it ends within a value") }
         defer { rest = rest.dropFirst(count) }
         return Array(rest.prefix(count))
     }
 
-    private static func string(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(LocustError) -> MessagePack {
+    private static func string(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(UsageError) -> MessagePack {
         guard let text = String(validating: try take(&rest, count), as: UTF8.self) else {
             throw .unreadable("a string is not UTF-8")
         }
         return .string(text)
     }
 
-    private static func ext(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(LocustError) -> MessagePack {
+    private static func ext(_ rest: inout ArraySlice<UInt8>, _ count: Int) throws(UsageError) -> MessagePack {
         _ = try unsigned(&rest, 1)
         return .bytes(try take(&rest, count))
     }
@@ -120,7 +120,7 @@ extension MessagePack {
         _ rest: inout ArraySlice<UInt8>,
         _ count: Int,
         _ depth: Int
-    ) throws(LocustError) -> MessagePack {
+    ) throws(UsageError) -> MessagePack {
         var values: [MessagePack] = []
         for _ in 0..<count { values.append(try value(&rest, depth: depth + 1)) }
         return .array(values)
@@ -130,7 +130,7 @@ extension MessagePack {
         _ rest: inout ArraySlice<UInt8>,
         _ count: Int,
         _ depth: Int
-    ) throws(LocustError) -> MessagePack {
+    ) throws(UsageError) -> MessagePack {
         var pairs: [Pair] = []
         for _ in 0..<count {
             let key = try value(&rest, depth: depth + 1)

@@ -25,7 +25,7 @@ struct ZMTP {
         input += bytes
     }
 
-    mutating func next() throws(LocustError) -> Event? {
+    mutating func next() throws(UsageError) -> Event? {
         if !hasGreeting {
             guard try readGreeting() else { return nil }
             hasGreeting = true
@@ -48,7 +48,7 @@ struct ZMTP {
 
     /// Reads the greeting; returns false if it is incomplete. The first byte shows whether the peer speaks ZeroMQ, so
     /// another server, which never sends 64 bytes, is refused at once.
-    private mutating func readGreeting() throws(LocustError) -> Bool {
+    private mutating func readGreeting() throws(UsageError) -> Bool {
         if start < input.count, input[start] != 0xFF { throw .notZeroMQ }
         guard input.count - start >= Self.greetingSize else { return false }
         let greeting = Array(input[start..<(start + Self.greetingSize)])
@@ -60,7 +60,7 @@ struct ZMTP {
         return true
     }
 
-    private mutating func readFrame() throws(LocustError) -> (isCommand: Bool, hasMore: Bool, body: [UInt8])? {
+    private mutating func readFrame() throws(UsageError) -> (isCommand: Bool, hasMore: Bool, body: [UInt8])? {
         let left = input.count - start
         guard left >= 2 else { return nil }
         let flags = input[start]
@@ -79,7 +79,7 @@ struct ZMTP {
         return (flags & 4 != 0, flags & 1 != 0, body)
     }
 
-    private mutating func command(_ body: [UInt8]) throws(LocustError) -> Event? {
+    private mutating func command(_ body: [UInt8]) throws(UsageError) -> Event? {
         guard let size = body.first, body.count > Int(size) else { throw .malformedCommand }
         let name = String(decoding: body.dropFirst().prefix(Int(size)), as: UTF8.self)
         let data = body.dropFirst(1 + Int(size))
@@ -98,7 +98,7 @@ struct ZMTP {
     }
 
     /// Returns the properties, with names in lower case, because names are compared without case.
-    private static func properties(_ data: ArraySlice<UInt8>) throws(LocustError) -> [String: String] {
+    private static func properties(_ data: ArraySlice<UInt8>) throws(UsageError) -> [String: String] {
         var found: [String: String] = [:]
         var rest = data
         while let size = rest.first {
@@ -152,18 +152,8 @@ extension ZMTP {
 
 /// Why a worker cannot continue with its master, or cannot take part in a test. One line with the error and, where a
 /// user can mend it, a remedy.
-package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-    private(set) var isUnreachable = false
-
-    private init(_ description: String) { self.description = description }
-
-    static func unreachable(_ reason: String) -> Self {
-        var error = Self("the master cannot be reached: \(reason)")
-        error.isUnreachable = true
-        return error
-    }
-
+extension UsageError {
+    static func unreachable(_ reason: String) -> Self { Self("the master cannot be reached: \(reason)") }
     static func gone(_ reason: String) -> Self { Self("the master has gone: \(reason)") }
 
     /// A message that is not one of Locust's.
@@ -183,7 +173,7 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     /// CURVE or PLAIN. Locust does not use their keys.
     static func mechanism(_ name: String) -> Self { peer(" asks for the security mechanism \(quoted(name))") }
     static func socketType(_ name: String) -> Self { peer("s socket is a \(quoted(name)), not a ROUTER") }
-    static func load(_ error: LoadTestError, _ names: SettingNames = .properties) -> Self { Self(error.text(names)) }
+    static func load(_ error: LoadTestError, _ names: SettingNames = [:]) -> Self { Self(error.text(names)) }
 
     static func notReadyForTLS(url: String) -> Self {
         Self("\(quoted(url)) is https, but this worker was started without TLS: give it an https URL too")
@@ -195,11 +185,7 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
 
     static func pipelinedRate(_ names: SettingNames) -> Self {
         let advice = "the master sets target_rate: leave one of them out"
-        return Self("\(names[.pipeline]) is for a closed loop, but \(advice)")
-    }
-
-    static func rate(_ text: String, _ problem: Rate.Problem) -> Self {
-        Self(problem.words(on: "target_rate \(quoted(text))"))
+        return Self("\(names.of(.pipeline)) is for a closed loop, but \(advice)")
     }
 
     static let unknownUsers = Self(
@@ -209,5 +195,5 @@ package struct LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     static func noAddress(_ name: String) -> Self { Self("the master \(quoted(name)) has no address") }
     static func thread(reason: String) -> Self { Self("no thread can be started to look the master up: \(reason)") }
     /// No master answered for a minute. The error is that of the last attempt.
-    static func master(_ error: LocustError) -> Self { Self("\(error): start a master there first") }
+    static func master(_ error: UsageError) -> Self { Self("\(error): start a master there first") }
 }

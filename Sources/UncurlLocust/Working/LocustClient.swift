@@ -56,12 +56,14 @@ package struct LocustClient {
     }
 
     /// Works for the master until it says quit, the user interrupts, or no master is found for a minute.
-    package mutating func perform() throws(LocustError) -> Verdict {
+    package mutating func perform() throws(UsageError) -> Verdict {
         let address = try find()
         while true {
             let ending: Verdict?
-            do throws(LocustError) {
+            var isConnected = false
+            do throws(UsageError) {
                 var link = try LocustLink(to: address)
+                isConnected = true
                 say("connected to the master at \(address) as \(identity)")
                 ending = try serve(&link)
             } catch {
@@ -70,7 +72,7 @@ package struct LocustClient {
                     sayTotals()
                     throw .master(error)
                 }
-                if !error.isUnreachable { say("\(error); connecting again") }
+                if isConnected { say("\(error); connecting again") }
                 if stopsAlone, swarm != nil {
                     dropSwarm()
                     say("the load has stopped until a master is found")
@@ -84,7 +86,7 @@ package struct LocustClient {
         }
     }
 
-    private mutating func find() throws(LocustError) -> SocketAddress {
+    private mutating func find() throws(UsageError) -> SocketAddress {
         let name = host.bare
         if let address = SocketAddress(numericHost: name, port: port) { return address }
         let group: EventLoopGroup
@@ -105,7 +107,7 @@ package struct LocustClient {
     }
 
     /// Serves one connection until it ends. Returns nil to connect again.
-    private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Verdict? {
+    private mutating func serve(_ link: inout LocustLink) throws(UsageError) -> Verdict? {
         var session = LocustSession(identity: identity, now: now)
         defer { if session.isIntroduced { lastMaster = now } }
         try link.send(session.opening)
@@ -139,16 +141,16 @@ package struct LocustClient {
         _ order: LocustSpawn,
         _ session: inout LocustSession,
         _ link: inout LocustLink
-    ) throws(LocustError) {
+    ) throws(UsageError) {
         // A load that is ending anyway, or has another target, is not the one that is wanted.
         if deadline != nil { dropSwarm() }
-        do throws(LocustError) {
+        do throws(UsageError) {
             if let swarm, try swarm.fits(order) { return try swarm.follow(order) }
         } catch {
             return try tell(error, session, &link)
         }
         try finish(&session, &link)
-        do throws(LocustError) {
+        do throws(UsageError) {
             let new = try LocustSwarm(target, isCoarse: isCoarse, order, &signals)
             say("testing \(new.plan.url)")
             swarm = new
@@ -159,10 +161,10 @@ package struct LocustClient {
 
     /// The test continues without this worker. The master's page shows the reason.
     private func tell(
-        _ error: LocustError,
+        _ error: UsageError,
         _ session: LocustSession,
         _ link: inout LocustLink
-    ) throws(LocustError) {
+    ) throws(UsageError) {
         say("\(error)")
         try send(session.exception("volley: \(error)"), &link)
     }
@@ -175,7 +177,7 @@ package struct LocustClient {
     }
 
     /// Sends reports that are due in a test, and ends a test that was stopped.
-    private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+    private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(UsageError) {
         if let swarm {
             if let stats = swarm.report() { try send(session.report(stats), &link) }
             // The load has outlived its master, and the present one has no test.
@@ -194,7 +196,7 @@ package struct LocustClient {
     }
 
     /// Ends the swarm and sends the last report, which the master accepts for half a second after its `quit`.
-    private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+    private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(UsageError) {
         guard let swarm else { return }
         if session.order != nil { swarm.retire() }
         let end = now + 0.3
@@ -219,7 +221,7 @@ package struct LocustClient {
         _ = endSwarm()
     }
 
-    private func send(_ effects: [LocustSession.Effect], _ link: inout LocustLink) throws(LocustError) {
+    private func send(_ effects: [LocustSession.Effect], _ link: inout LocustLink) throws(UsageError) {
         for case .send(let bytes) in effects { try link.send(bytes) }
     }
 

@@ -14,7 +14,7 @@ struct LocustLink: ~Copyable {
     private static let connectSpan: CInt = 5_000
 
     /// Connects, in at most five seconds.
-    init(to address: SocketAddress) throws(LocustError) {
+    init(to address: SocketAddress) throws(UsageError) {
         do throws(Errno) {
             let socket = try Socket(address.family)
             if try !socket.connect(to: address) {
@@ -32,14 +32,14 @@ struct LocustLink: ~Copyable {
         }
     }
 
-    mutating func send(_ bytes: [UInt8]) throws(LocustError) {
+    mutating func send(_ bytes: [UInt8]) throws(UsageError) {
         outgoing += bytes
         try flush()
         guard outgoing.count - sent <= Self.backlogLimit else { throw .gone("it no longer reads") }
     }
 
     /// Waits for bytes, for at most this time; empty if none came.
-    mutating func receive(milliseconds: CInt) throws(LocustError) -> [UInt8] {
+    mutating func receive(milliseconds: CInt) throws(UsageError) -> [UInt8] {
         let events = Int16(POLLIN) | (outgoing.isEmpty ? 0 : Int16(POLLOUT))
         guard Self.wait(for: events, on: socket.number, milliseconds: milliseconds) else { return [] }
         try flush()
@@ -54,7 +54,7 @@ struct LocustLink: ~Copyable {
         }
     }
 
-    private mutating func flush() throws(LocustError) {
+    private mutating func flush() throws(UsageError) {
         while sent < outgoing.count {
             let taken: Int?
             do throws(Errno) {

@@ -29,15 +29,14 @@ final class LocustSwarm {
         isCoarse: Bool,
         _ order: LocustSpawn,
         _ signals: inout SignalWait
-    ) throws(LocustError) {
+    ) throws(UsageError) {
         (self.target, self.isCoarse) = (target, isCoarse)
         let options = try target.following(order)
         let requests: EngineRequests
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
-            let preflight = try Preflight(options, limits)
-            try preflight.prepareDescriptors(limits)
-            plan = RunPlan(options, preflight)
+            plan = try RunPlan(options, limits)
+            try plan.prepareDescriptors(limits)
             try options.security.loadRoots()
             group = try plan.startLoops()
             (requests, resolver) = try Self.prepare(plan, on: group, &signals)
@@ -72,7 +71,7 @@ final class LocustSwarm {
     }
 
     /// Whether an order is for this target, and this test's way of timing requests.
-    func fits(_ order: LocustSpawn) throws(LocustError) -> Bool {
+    func fits(_ order: LocustSpawn) throws(UsageError) -> Bool {
         let options = try target.following(order)
         let url = options.target?.text ?? plan.url
         return url == plan.url && (options.profile == nil) == (plan.options.profile == nil)
@@ -81,7 +80,7 @@ final class LocustSwarm {
     /// Applies the number of users in the order or, in a run with a rate, their share of the rate.
     ///
     /// More users than the machine can hold are refused, and the load remains as it was.
-    func follow(_ order: LocustSpawn) throws(LocustError) {
+    func follow(_ order: LocustSpawn) throws(UsageError) {
         let rate: Rate? = plan.options.profile == nil ? nil : try target.rate(order) ?? .zero
         if order.users > room { try makeRoom(for: order) }
         for (index, worker) in workers.enumerated() {
@@ -90,11 +89,11 @@ final class LocustSwarm {
         }
     }
 
-    private func makeRoom(for order: LocustSpawn) throws(LocustError) {
+    private func makeRoom(for order: LocustSpawn) throws(UsageError) {
         let options = try target.following(order)
         do throws(LoadTestError) {
             let limits = SystemLimits.read()
-            try Preflight(options, limits).prepareDescriptors(limits)
+            try RunPlan(options, limits).prepareDescriptors(limits)
         } catch {
             throw .load(error, target.names)
         }
@@ -142,7 +141,7 @@ final class LocustSwarm {
 /// The target of a worker in a master's test: that of its own command line, whose options these are, unless the
 /// locustfile's arguments replace it.
 extension LoadOptions {
-    package func following(_ order: LocustSpawn) throws(LocustError) -> LoadOptions {
+    package func following(_ order: LocustSpawn) throws(UsageError) -> LoadOptions {
         var options = self
         if let url = try url(order) {
             let target: TargetURL
@@ -164,7 +163,7 @@ extension LoadOptions {
     }
 
     /// The URL: `target_url`, or the command line's, or the locustfile's host.
-    private func url(_ order: LocustSpawn) throws(LocustError) -> String? {
+    private func url(_ order: LocustSpawn) throws(UsageError) -> String? {
         if let url = order.option("target_url") { return url }
         if target != nil { return nil }
         guard let host = order.host, !host.isEmpty else { return nil }
@@ -172,10 +171,9 @@ extension LoadOptions {
     }
 
     /// This worker's share of `target_rate`, by its users; nil where no rate was asked for.
-    func rate(_ order: LocustSpawn) throws(LocustError) -> Rate? {
+    func rate(_ order: LocustSpawn) throws(UsageError) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
-        let whole: Rate
-        do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
+        let whole = try Rate(text, for: "target_rate")
         guard let all = order.allUsers, all > 0 else { throw .unknownUsers }
         guard order.users > 0 else { return .zero }
         return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))

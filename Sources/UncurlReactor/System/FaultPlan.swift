@@ -1,5 +1,6 @@
 #if DEBUG
 internal import CUncurlLinux
+internal import UncurlText
 
 /// The faults that the system calls of one loop get: a full socket, a byte at a time, a storm of signals, an errno at
 /// the k-th call. Tests torture a loop with it; a release build has neither the plan nor the check for one.
@@ -113,11 +114,8 @@ public final class FaultPlan {
     /// Decides by SplitMix64: the same faults for the same seed.
     private func comes(_ percent: UInt64) -> Bool {
         guard percent > 0 else { return false }
-        random &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = random
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return (mixed ^ (mixed >> 31)) % 100 < min(percent, FaultPlan.highestPercent)
+        random &+= splitMix64Step
+        return splitMix64(random) % 100 < min(percent, FaultPlan.highestPercent)
     }
 }
 #endif

@@ -1,5 +1,8 @@
+import UncurlHTTP1
+import UncurlText
+
 /// Caching, validators and ranges (RFC 9110 §13, §14; RFC 9111 §5.2).
-extension Routes {
+extension RouteResponse {
     /// `/cache`: 304 to any validator; `/cache/n`: fresh for n seconds.
     static func cache(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         if let text = rest.first {

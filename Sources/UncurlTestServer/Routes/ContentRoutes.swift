@@ -1,7 +1,7 @@
 import UncurlText
 
 /// Routes that answer with certain kinds of content.
-extension Routes {
+extension RouteResponse {
     static func compressed(
         _ request: RouteRequest,
         _ mark: String,
@@ -37,7 +37,7 @@ extension Routes {
 
     /// A random UUID (RFC 9562 §5.4).
     static func uuid(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
-        var bytes = PseudoRandom.bytes(16, seed: request.random)
+        var bytes = [UInt8].random(16, seed: request.random)
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         var text: [UInt8] = []
@@ -63,7 +63,7 @@ extension Routes {
 }
 
 /// The constant documents. They are small and free of others' rights.
-extension Routes {
+extension RouteResponse {
     static let home = "Uncurl test server\n"
 
     static let html = """

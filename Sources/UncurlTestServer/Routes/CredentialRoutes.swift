@@ -3,7 +3,7 @@ internal import UncurlTLS
 import UncurlText
 
 /// Routes behind credentials: Basic and Bearer (RFC 7617, RFC 6750).
-extension Routes {
+extension RouteResponse {
     /// `/basic-auth/user/password?length=n`: n octets of content with the refusal.
     static func basic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         check(request, rest) {
@@ -42,7 +42,7 @@ extension Routes {
 
 /// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM is MD5 or SHA-256. All
 /// requests share one nonce, so a client may reuse it with a higher count.
-extension Routes {
+extension RouteResponse {
     private static let realm = "Fake Realm"
     private static let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
 

@@ -2,7 +2,7 @@ import UncurlHTTP1
 import UncurlText
 
 /// Routes that show the request, in httpbin's format.
-extension Routes {
+extension RouteResponse {
     static func shown(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         return .json(.object(common(request)))
@@ -101,7 +101,7 @@ extension RouteResponse {
 }
 
 /// Forms.
-extension Routes {
+extension RouteResponse {
     typealias Form = (fields: [Pair], files: [Pair])
 
     /// The most characters of a boundary (RFC 2046 §5.1.1).
@@ -150,7 +150,7 @@ extension Routes {
 }
 
 /// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
-extension Routes {
+extension RouteResponse {
     /// The part before the parameters, in lower case; empty if it is not ASCII, which no type is.
     static func essence(of value: String) -> String {
         let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }

@@ -1,3 +1,4 @@
+import UncurlHTTP1
 import UncurlText
 internal import UncurlWebSocket
 
@@ -6,6 +7,8 @@ struct RouteResponse: Sendable {
     var status = 200
     var fields: [Pair] = []
     var body = Body.bytes([])
+    /// The trailer section of a chunked body (RFC 9112 §7.1.2).
+    var trailers: [Pair] = []
     /// The fields of a 103 response before this one (RFC 8297).
     var hints: [Pair] = []
     var delay = Duration.zero
@@ -17,14 +20,7 @@ struct RouteResponse: Sendable {
         /// Neither body nor Content-Length: 204 and 304 (RFC 9110 §8.6).
         case none
         case bytes([UInt8])
-        case generated(BodyGenerator, Framing)
-    }
-
-    enum Framing: Sendable, Equatable {
-        case length(UInt64)
-        /// With a trailer section where fields are given (RFC 9112 §7.1.2).
-        case chunked(trailers: [Pair])
-        case untilClose
+        case generated(BodyGenerator, BodyFraming)
     }
 
     /// Faults on request.
@@ -72,8 +68,8 @@ struct RouteResponse: Sendable {
     /// The same with as much content as the argument `length` asks for.
     func withContent(_ request: RouteRequest) -> RouteResponse {
         guard let text = request.argument("length") else { return self }
-        guard let length = Routes.number(text, upTo: Routes.mostBytes) else {
-            return .bad("length is a number from 0 to \(Routes.mostBytes)")
+        guard let length = Self.number(text, upTo: Self.mostBytes) else {
+            return .bad("length is a number from 0 to \(Self.mostBytes)")
         }
         return with(\.body, .generated(.random(length, seed: 0), .length(length)))
     }
@@ -114,10 +110,7 @@ struct BodyGenerator: Sendable {
 
     /// `count` bytes of the random generator with this seed, in pieces of at most `piece` bytes.
     static func random(_ count: UInt64, seed: UInt64, piece: Int = 16 * 1024) -> BodyGenerator {
-        sliced(count, by: UInt64(max(1, piece))) { part, bytes in
-            var random = PseudoRandom(seed: seed, from: part.lowerBound)
-            random.append(part.count, to: &bytes)
-        }
+        sliced(count, by: UInt64(max(1, piece))) { part, bytes in bytes.append(random: part, seed: seed) }
     }
 
     /// The same piece `times` times; `UInt64.max` never ends.

@@ -5,7 +5,7 @@ internal import UncurlWebSocket
 ///
 /// Names and formats are httpbin's. Further endpoints serve tests of clients (`/chunked`, `/download`, `/trailers`,
 /// `/reset` …).
-enum Routes {
+extension RouteResponse {
     typealias Handler = @Sendable (RouteRequest, [String]) -> RouteResponse
 
     /// A route: its methods, its treatment of a body, and its function.
@@ -132,7 +132,7 @@ enum Routes {
 }
 
 /// Cookies: `/cookies`, `/cookies/set?a=1`, `/cookies/set/a/1`, `/cookies/delete?a`.
-extension Routes {
+extension RouteResponse {
     static func cookies(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         switch rest.first {
         case nil: .json(["cookies": .grouping(request.cookies)])
@@ -163,7 +163,7 @@ extension Routes {
 }
 
 /// Routes that redirect the client (RFC 9110 §15.4).
-extension Routes {
+extension RouteResponse {
     /// `/redirect/n`: n hops to `/get`; relative ones unless `?absolute=true`.
     static func redirect(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let isAbsolute = request.argument("absolute")?.equalsIgnoringCase("true") == true
@@ -203,7 +203,7 @@ extension Routes {
 }
 
 /// `/websocket` sends each message back (RFC 6455), compressed unless `?deflate=0`. It accepts every subprotocol.
-extension Routes {
+extension RouteResponse {
     static func echo(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let values = { (name: String) in
             request.fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
@@ -235,7 +235,7 @@ extension Routes {
 }
 
 /// Routes that answer with a status or with fields of the client's choice.
-extension Routes {
+extension RouteResponse {
     /// `/status/418`, `/status/200,503`, or weighted: `/status/200:0.9,503:0.1`.
     static func status(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1 else { return .notFound }
@@ -303,7 +303,7 @@ extension Routes {
 }
 
 /// Parses numbers in paths and queries. Each has a bound, so that no route does more than a test needs.
-extension Routes {
+extension RouteResponse {
     /// Whole numbers from 0 to `most`; nil for anything else.
     static func number(_ text: String?, upTo most: UInt64) -> UInt64? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }

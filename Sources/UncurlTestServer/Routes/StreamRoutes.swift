@@ -1,7 +1,8 @@
+import UncurlHTTP1
 import UncurlText
 
 /// Routes about bytes and time: lengths, chunks, delays.
-extension Routes {
+extension RouteResponse {
     /// `/bytes/n?seed=s`: n octets, the same for the same seed (0 if none is given).
     static func bytes(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         sized(rest) { count in
@@ -17,7 +18,7 @@ extension Routes {
             guard let size = number(request.argument("chunk_size") ?? "10240", upTo: 1 << 20), size > 0 else {
                 return .bad("chunk_size is a number from 1 to 1048576")
             }
-            return octets(.generated(.random(count, seed: seed, piece: Int(size)), .chunked(trailers: [])))
+            return octets(.generated(.random(count, seed: seed, piece: Int(size)), .chunked))
         }
     }
 
@@ -33,14 +34,14 @@ extension Routes {
         let body = BodyGenerator.numbered(0..<min(count, 100)) { id in
             start + Array(", \"id\": \(id), ".utf8) + end + [0x0A]
         }
-        return RouteResponse(200, type: "application/json", .generated(body, .chunked(trailers: [])))
+        return RouteResponse(200, type: "application/json", .generated(body, .chunked))
     }
 
     /// `/chunked/n/delay`: n chunks, with this delay in seconds between them.
     static func chunked(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         paced(rest) { count, delay in
             let body = BodyGenerator.repeating(Array("chunk\n".utf8), times: count, every: delay)
-            return RouteResponse(200, type: "text/plain", .generated(body, .chunked(trailers: [])))
+            return RouteResponse(200, type: "text/plain", .generated(body, .chunked))
         }
     }
 
@@ -50,7 +51,7 @@ extension Routes {
             let body = BodyGenerator.numbered(0..<count, every: delay) { id in
                 JSONTree.object(["id": .integer(id)]).serialized(pretty: false) + [0x0A]
             }
-            return RouteResponse(200, type: "application/json", .generated(body, .chunked(trailers: [])))
+            return RouteResponse(200, type: "application/json", .generated(body, .chunked))
         }
     }
 
@@ -67,14 +68,14 @@ extension Routes {
         let body = BodyGenerator.numbered(first..<count + 1, every: delay) {
             Array("id: \($0)\nevent: count\ndata: {\"number\": \($0)}\n\n".utf8)
         }
-        let response = RouteResponse(200, type: "text/event-stream", .generated(body, .chunked(trailers: [])))
+        let response = RouteResponse(200, type: "text/event-stream", .generated(body, .chunked))
         return response.with("Cache-Control", "no-store")
     }
 
     /// A body without end, as fast as the client reads.
     static func infinite(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let piece = Array(repeating: UInt8(ascii: "x"), count: 4096)
-        return octets(.generated(.repeating(piece, times: .max), .chunked(trailers: [])))
+        return octets(.generated(.repeating(piece, times: .max), .chunked))
     }
 
     /// `/download/n`: n octets; with `?shouldProduceError=true` the connection ends after half of them.
@@ -138,7 +139,7 @@ extension Routes {
     static func trailers(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let trailers = [Pair(name: "X-Checksum", value: "42"), Pair(name: "X-Pieces", value: "3")]
         let body = BodyGenerator.repeating(Array("piece\n".utf8), times: 3)
-        let response = RouteResponse(200, type: "text/plain", .generated(body, .chunked(trailers: trailers)))
+        let response = RouteResponse(200, type: "text/plain", .generated(body, .chunked)).with(\.trailers, trailers)
         return response.with("Trailer", "X-Checksum, X-Pieces")
     }
 
@@ -175,7 +176,7 @@ extension Routes {
 }
 
 /// Routes with faults on request.
-extension Routes {
+extension RouteResponse {
     /// `/headers-large/n`: n octets of fields, in lines of at most 1 KiB.
     static func largeHeaders(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.count == 1, var left = number(rest[0], upTo: mostHeaderBytes) else {

@@ -14,11 +14,11 @@ struct FastRoutes {
     private var freshUntil = Instant(nanoseconds: .min)
     private let home: [UInt8]
     /// The first octets of seed 0.
-    private let octets = PseudoRandom.bytes(longest, seed: 0)
+    private let octets = [UInt8].random(longest, seed: 0)
 
     init() {
         var home: [UInt8] = []
-        let text = Array(Routes.home.utf8)
+        let text = Array(RouteResponse.home.utf8)
         home.append("Content-Type: text/plain; charset=utf-8\r\nContent-Length: ")
         home.append(decimal: UInt64(text.count))
         home.append("\r\n\r\n")

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+import UncurlText
 
 /// One request while it is received and answered. It is a class because the collected body grows in place.
 final class ServerExchange {
@@ -32,9 +33,9 @@ final class ServerExchange {
     }
 
     /// Begins a generated body, which the fate may cut.
-    func beginBody(_ framing: RouteResponse.Framing, _ fate: RouteResponse.Fate) {
-        trailers = if case .chunked(let trailers) = framing { trailers } else { nil }
-        switch fate {
+    func beginBody(_ framing: BodyFraming, of response: RouteResponse) {
+        trailers = framing == .chunked ? response.trailers : nil
+        switch response.fate {
         case .truncated(let offset): (left, ending) = (offset, .linger)
         case .reset(let offset): (left, ending) = (offset, .reset)
         case .normal, .silence, .freeze: (left, ending) = (.max, nil)
@@ -52,7 +53,7 @@ final class ServerExchange {
     }
 
     /// The answer to the complete request.
-    func response() -> RouteResponse { upload?.response() ?? Routes.respond(to: request) }
+    func response() -> RouteResponse { upload?.response() ?? RouteResponse.respond(to: request) }
 }
 
 extension RequestHead {

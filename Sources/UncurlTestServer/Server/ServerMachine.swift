@@ -174,7 +174,7 @@ struct ServerMachine: ~Copyable {
             random: shared.nextRandom(),
             requestCount: shared.requestCount
         )
-        let route = Routes.route(for: request.path)
+        let route = RouteResponse.route(for: request.path)
         let intake = route.map { $0.methods.contains(request.method) ? $0.intake : .discard } ?? .discard
         let keepsAlive = parser.persistence == .keepAlive && !shared.isDraining
         let exchange = ServerExchange(request, intake, head.version, keepsAlive: keepsAlive)
@@ -203,9 +203,9 @@ struct ServerMachine: ~Copyable {
         guard head.fields.hasToken(.expect, "100-continue") else {
             return refuse(417, "the only expectation this server knows is 100-continue", shared)
         }
-        let route = Routes.route(for: exchange.request.path)
+        let route = RouteResponse.route(for: exchange.request.path)
         guard let route, route.methods.contains(exchange.request.method) else {
-            return answerAtOnce(Routes.respond(to: exchange.request), exchange, shared)
+            return answerAtOnce(RouteResponse.respond(to: exchange.request), exchange, shared)
         }
         shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
         return nil
@@ -302,22 +302,21 @@ struct ServerMachine: ~Copyable {
         try shared.appendHints(response, exchange)
         switch response.body {
         case .none:
-            try shared.appendHead(response, nil, exchange)
+            try shared.appendHead(response, .none, exchange)
             finish(exchange, shared)
             if let agreement = response.upgrade { state = .talking(ServerTalk(agreement)) }
         case .bytes(let octets):
             let hasBody = response.status != 204 && response.status != 304
-            try shared.appendHead(response, hasBody ? .length(UInt64(octets.count)) : nil, exchange)
+            try shared.appendHead(response, hasBody ? .length(UInt64(octets.count)) : .none, exchange)
             if hasBody, !exchange.isHead { shared.output.append(octets.span) }
             finish(exchange, shared)
         case .generated(let generator, let wanted):
-            var framing = wanted
             // HTTP/1.0 has no chunks, so its body ends with the connection (RFC 9112 §6.1).
-            if case .chunked = wanted, exchange.version.minor == 0 { framing = .untilClose }
+            let framing = wanted == .chunked && exchange.version.minor == 0 ? .untilClose : wanted
             if framing == .untilClose { exchange.keepsAlive = false }
             try shared.appendHead(response, framing, exchange)
             if exchange.isHead { return finish(exchange, shared) }
-            exchange.beginBody(framing, response.fate)
+            exchange.beginBody(framing, of: response)
             state = .answering(exchange, generator)
         }
     }
@@ -354,11 +353,11 @@ struct ServerMachine: ~Copyable {
 
     /// `/echo` with a body: the head is sent now, the body while it comes.
     private mutating func beginEcho(_ exchange: ServerExchange, _ shared: ServerScratch) -> Need? {
-        let response = Routes.echoNothing(exchange.request, [])
+        let response = RouteResponse.echoNothing(exchange.request, [])
         if shared.isDraining { exchange.keepsAlive = false }
         let length = parser.bodyRemaining
         do throws(HTTP1Error) {
-            try shared.appendHead(response, length.map { .length($0) } ?? .chunked(trailers: []), exchange)
+            try shared.appendHead(response, length.map { .length($0) } ?? .chunked, exchange)
         } catch {
             return refuse(500, "the request's Content-Type cannot be sent back: \(error)", shared)
         }

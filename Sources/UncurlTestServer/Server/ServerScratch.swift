@@ -2,6 +2,7 @@ internal import Synchronization
 public import UncurlHTTP1
 internal import UncurlReactor
 internal import UncurlTLS
+import UncurlText
 
 /// The buffers that the connections of one loop share. Only one connection works at a time, so an idle connection has
 /// no buffer.
@@ -105,10 +106,10 @@ extension Atomic<UInt64> {
 
 /// The writing of responses. Every head passes the checks of the serializer.
 extension ServerScratch {
-    /// - Parameter framing: how the body that follows is to be framed; nil for none.
+    /// - Parameter framing: how the body that follows is to be framed.
     func appendHead(
         _ response: RouteResponse,
-        _ framing: RouteResponse.Framing?,
+        _ framing: BodyFraming,
         _ exchange: ServerExchange
     ) throws(HTTP1Error) {
         var fields = HTTPFields()
@@ -116,7 +117,7 @@ extension ServerScratch {
         try fields.append("Date", fast.date(now))
         for field in response.fields { try fields.append(field.name, field.value) }
         switch framing {
-        case nil, .untilClose: break
+        case .none, .untilClose, .tunnel: break
         case .length(let count): try fields.append("Content-Length", String(count))
         case .chunked: try fields.append("Transfer-Encoding", "chunked")
         }

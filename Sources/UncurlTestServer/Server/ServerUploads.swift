@@ -40,8 +40,8 @@ final class ServerUploadTurn {
         guard ["POST", "PUT", "PATCH"].contains(request.method), let isLast = isLast(request) else {
             return said(.bad("an upload begins with POST, PUT or PATCH, and says whether it is complete"))
         }
-        guard let octets = Routes.number(request.argument("cut") ?? "0", upTo: .max),
-            let times = Routes.number(request.argument("times") ?? (octets > 0 ? "1" : "0"), upTo: 1_000_000)
+        guard let octets = RouteResponse.number(request.argument("cut") ?? "0", upTo: .max),
+            let times = RouteResponse.number(request.argument("times") ?? (octets > 0 ? "1" : "0"), upTo: 1_000_000)
         else { return said(.bad("cut is a number of octets, times at most 1000000")) }
         let upload = uploads.make((octets, times))
         self.isLast = isLast

@@ -1,3 +1,4 @@
+import UncurlText
 internal import UncurlWebSocket
 
 extension [UInt8] {
@@ -22,52 +23,27 @@ extension [UInt8] {
     }
 }
 
-/// SplitMix64: the same seed gives the same bytes, on every machine and in pieces of any length.
-struct PseudoRandom: Sendable {
-    private var state: UInt64
-    private var word: UInt64 = 0
-    private var left = 0
-
-    /// - Parameter offset: how many of its bytes are passed over.
-    init(seed: UInt64, from offset: UInt64 = 0) {
-        state = seed &+ offset / 8 &* Self.step
-        guard offset % 8 > 0 else { return }
-        (word, left) = (nextWord() >> (offset % 8 * 8), 8 - Int(offset % 8))
+extension [UInt8] {
+    /// `count` pseudo-random bytes: the same for the same seed, on every machine.
+    static func random(_ count: Int, seed: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        bytes.append(random: 0..<UInt64(count), seed: seed)
+        return bytes
     }
 
-    private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    mutating func nextWord() -> UInt64 {
-        state &+= Self.step
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
-    /// Appends bytes. They do not depend on where one call ends and the next begins.
-    mutating func append(_ count: Int, to bytes: inout [UInt8]) {
-        for _ in 0..<count {
-            if left == 0 {
-                word = nextWord()
-                left = 8
+    /// Appends a part of these bytes. They do not depend on where a part begins and ends.
+    mutating func append(random part: Range<UInt64>, seed: UInt64) {
+        var word: UInt64 = 0
+        for place in part {
+            if place == part.lowerBound || place % 8 == 0 {
+                word = splitMix64(seed &+ (place / 8 &+ 1) &* splitMix64Step) >> (place % 8 * 8)
             }
-            bytes.append(UInt8(truncatingIfNeeded: word))
+            append(UInt8(truncatingIfNeeded: word))
             word >>= 8
-            left -= 1
         }
     }
 
-    static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
-        var random = PseudoRandom(seed: seed)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count)
-        random.append(count, to: &bytes)
-        return bytes
-    }
-}
-
-extension [UInt8] {
     /// The octets in a coding of `/gzip` and `/deflate` (RFC 9110 §8.4.1); nil only if zlib has no memory.
     ///
     /// - Parameter windowBits: 31 for gzip, 15 for zlib's format, -15 for DEFLATE without zlib's frame, which some

@@ -1,11 +1,5 @@
 import UncurlText
 
-/// A name and a value: a field, an argument, a cookie.
-struct Pair: Equatable, Sendable {
-    var name: String
-    var value: String
-}
-
 extension String {
     /// Whether two names are equal apart from the case of ASCII letters (RFC 9110 §5.1).
     func equalsIgnoringCase(_ other: String) -> Bool {

@@ -44,8 +44,7 @@ struct LeadCommand: ParsableCommand {
         // The parts' machines choose the source addresses.
         invocation.load.sources = []
         let files = try ReportFile.open(invocation.reports)
-        let preflight = try orUsage(try Preflight(invocation.load, .none))
-        var stage = try RunStage(invocation, preflight, .none)
+        var stage = try RunStage(invocation, try orUsage(try RunPlan(invocation.load, .none)), .none)
         defer { stage.close() }
         var crew = PartCrew(Self.arguments(of: CommandLine.arguments))
         defer { crew.end() }

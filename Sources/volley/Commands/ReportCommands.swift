@@ -39,18 +39,18 @@ struct MergeCommand: ParsableCommand {
 
     private static func merge(reports paths: [String], _ sinks: [ReportSink]) throws(UsageError) -> Verdict {
         var reports: [SavedReport] = []
-        for path in paths { reports.append(try orUsage(report: try SavedReport(path: path))) }
+        for path in paths { reports.append(try SavedReport(path: path)) }
         if sinks.contains(where: { $0.format == .hlog }) {
             throw UsageError("merge writes hlog only from interval logs: name .hlog files")
         }
         let files = try ReportFile.open(sinks)
-        let whole = try orUsage(report: try SavedReport.merged(reports))
+        let whole = try SavedReport.merged(reports)
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {
             case .json: whole.document.text
-            case .html: try orUsage(report: try whole.page())
-            case .hgrm: (try orUsage(report: try whole.headline()) ?? LatencyHistogram()).percentileText()
-            case .text: try orUsage(report: try whole.text())
+            case .html: try whole.page()
+            case .hgrm: (try whole.headline() ?? LatencyHistogram()).percentileText()
+            case .text: try whole.text()
             case .hlog, .csv, .requests, .wrk, .markdown, .junit, .github: ""
             }
         }
@@ -63,13 +63,13 @@ struct MergeCommand: ParsableCommand {
         for path in paths {
             let bytes = try readFile(path, for: "the log", limit: 1 << 30)
             let text = String(decoding: bytes, as: UTF8.self)
-            logs.append((path, try orUsage(report: try HistogramLog.read(text, path: path))))
+            logs.append((path, try HistogramLog.read(text, path: path)))
         }
         if let other = sinks.first(where: { [.json, .html].contains($0.format) })?.format {
             throw UsageError("interval logs contain only times: merge JSON reports for \(other.rawValue)")
         }
         let files = try ReportFile.open(sinks)
-        let whole = try orUsage(report: try LogMerge(logs))
+        let whole = try LogMerge(logs)
         // A merged log is complete at once, so it is written like a report.
         for file in files where file.format == .hlog {
             do throws(Errno) { try file.replace(with: whole.text) } catch { throw file.problem(error) }
@@ -131,14 +131,12 @@ struct CompareCommand: ParsableCommand {
             )
             thresholds.append(threshold)
         }
-        let comparison = try orUsage(
-            report: try Comparison(SavedReport(path: before), SavedReport(path: after), tolerance: share)
-        )
+        let comparison = try Comparison(SavedReport(path: before), SavedReport(path: after), tolerance: share)
         var text = comparison.text
         var isWorse = thresholds.isEmpty && comparison.isWorse
         var hasMoreErrors = thresholds.isEmpty && comparison.hasMoreErrors
         for threshold in thresholds {
-            guard let change = try orUsage(report: try comparison.change(threshold.metric)) else {
+            guard let change = try comparison.change(threshold.metric) else {
                 throw UsageError(
                     "--fail-if \(quoted(threshold.text)): compare has \(comparison.rows.map(\.name).joined(separator: ", "))"
                 )

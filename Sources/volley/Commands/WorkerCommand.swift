@@ -43,10 +43,10 @@ struct WorkerCommand: ParsableCommand {
             port: port,
             invocation.load,
             isCoarse: locustCoarse,
-            isQuiet: invocation.chatter == .quiet,
+            isQuiet: !invocation.showsNotes,
             stopsAlone: orphan == "stop"
         )
-        do throws(LocustError) { return try worker.perform() } catch { throw UsageError(error.description) }
+        return try worker.perform()
     }
 }
 

@@ -2,18 +2,12 @@ import UncurlLoad
 
 /// A checked command line. Nothing has been started or looked up.
 struct Invocation: Sendable {
-    /// How much is written to standard error during a run.
-    enum Chatter: Hashable, Sendable {
-        case progress
-        /// Progress and plots.
-        case live
-        case notes
-        case quiet
-    }
-
     var load: LoadOptions
     var reports: [ReportSink] = [.text]
-    var chatter = Chatter.quiet
+    /// What is written to standard error during a run besides errors: notes, a line of the progress, and plots.
+    var showsNotes = false
+    var showsProgress = false
+    var showsPlots = false
     /// The time of the start in milliseconds since 1970; nil starts at once.
     var startAt: UInt64?
     /// The number of runs; the reports cover all of them together.
@@ -29,7 +23,9 @@ struct Invocation: Sendable {
     init(_ command: LoadCommand) throws(UsageError) {
         load = try LoadOptions(command)
         reports = try ReportSink.parse(command.format, outputs: command.output)
-        chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
+        showsNotes = !command.quiet
+        showsProgress = showsNotes && !command.noProgress
+        showsPlots = showsProgress && command.live
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
         if let text = command.otlp {

@@ -66,10 +66,10 @@ struct ReportFile {
 
 /// Reads the whole file that a flag names, or standard input.
 func readFile(_ path: String, for flag: String, limit: Int = largestFile) throws(UsageError) -> [UInt8] {
-    do throws(FileProblem) {
+    do throws(UsageError) {
         return try readFile(path, limit: limit)
     } catch {
-        throw UsageError("\(flag) \(error): \(error.advice)")
+        throw UsageError("\(flag) \(error)")
     }
 }
 

@@ -98,7 +98,7 @@ extension ReportSink.Format {
         case .text: result.text
         case .json: result.json.text
         case .wrk: result.wrk
-        case .html: try orUsage(report: try SavedReport(result.json, path: "the report").page())
+        case .html: try SavedReport(result.json, path: "the report").page()
         case .hgrm: result.metrics.headline(result.plan.options.work).percentileText()
         case .markdown: result.markdown
         case .junit: result.junit

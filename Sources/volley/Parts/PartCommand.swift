@@ -51,7 +51,8 @@ struct PartCommand: ParsableCommand {
         if order.rate != nil { command.pace.rate = "1" }
         var invocation = try Invocation(command)
         // The lead shows and writes the reports.
-        (invocation.reports, invocation.chatter) = ([], .quiet)
+        (invocation.reports, invocation.showsNotes) = ([], false)
+        (invocation.showsProgress, invocation.showsPlots) = (false, false)
         (invocation.metricsPort, invocation.collector) = (nil, nil)
         invocation.interval = order.interval
         if let duration = order.duration { invocation.load.duration = duration }
@@ -63,10 +64,9 @@ struct PartCommand: ParsableCommand {
 
     private static func perform(_ invocation: Invocation, _ link: PartLink) throws(UsageError) {
         let limits = SystemLimits.read()
-        let preflight = try orUsage(try Preflight(invocation.load, limits))
-        var stage = try RunStage(invocation, preflight, limits)
+        let plan = try orUsage(try RunPlan(invocation.load, limits))
+        var stage = try RunStage(invocation, plan, limits)
         defer { stage.close() }
-        let plan = RunPlan(invocation.load, preflight)
         let requests = try orUsage(try EngineRequests(plan, embedded: nil))
         link.send(.ready(version: PackageVersion.text, threads: plan.threads))
         guard let start = awaitStart(link) else { return }

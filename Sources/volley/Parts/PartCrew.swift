@@ -45,11 +45,10 @@ struct PartCrew {
         _ files: [ReportFile],
         on stage: inout RunStage
     ) throws(UsageError) -> Run.Measured {
-        let preflight = try orUsage(try Preflight(invocation.load, .none))
         try prepare(invocation, rate, &stage)
         var load = invocation.load
         load.threads = parts.reduce(0) { $0 + $1.threads }
-        let plan = RunPlan(load, preflight)
+        let plan = try orUsage(try RunPlan(load, .none))
         var watch = RunWatch(invocation, plan, files: files, live: stage.live, isLead: true)
         return try watch.measure(invocation, on: &stage) { isFirst, watch, stage throws(UsageError) in
             if !isFirst { try prepare(invocation, rate, &stage) }

@@ -5,19 +5,19 @@ import UncurlTestServer
 struct Run {
     private let invocation: Invocation
     private let limits: SystemLimits
-    private let preflight: Preflight
+    private let plan: RunPlan
 
     init(_ invocation: Invocation, limits: SystemLimits = .read()) throws(UsageError) {
         (self.invocation, self.limits) = (invocation, limits)
-        preflight = try orUsage(try Preflight(invocation.load, limits))
+        plan = try orUsage(try RunPlan(invocation.load, limits))
     }
 
     /// Carries out the run. It throws every error that can be found before the first connect at that time.
     func perform() throws(UsageError) -> Verdict {
         let files = try ReportFile.open(invocation.reports)
-        var stage = try RunStage(invocation, preflight, limits)
+        var stage = try RunStage(invocation, plan, limits)
         defer { stage.close() }
-        for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
+        for note in plan.notes { stage.say(note) }
         let measured = try measure(on: &stage, files)
         stage.finishRuns()
         return try Self.report(measured, to: files)
@@ -33,7 +33,7 @@ struct Run {
 
     /// Makes one run, which may follow others. Its reports replace those of earlier runs.
     func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
-        var plan = RunPlan(invocation.load, preflight)
+        var plan = plan
         let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
@@ -95,7 +95,7 @@ extension Run {
     func search(for goal: SearchGoal, from start: Rate) throws(UsageError) -> Verdict {
         // A report that cannot be written is an error before the first trial.
         let files = try ReportFile.open(invocation.reports)
-        var stage = try RunStage(invocation, preflight, limits)
+        var stage = try RunStage(invocation, plan, limits)
         defer { stage.close() }
         let limits = limits
         return try search(for: goal, from: start, on: &stage, files) { trial, _, stage throws(UsageError) in
@@ -116,7 +116,7 @@ extension Run {
         _ files: [ReportFile],
         by measure: (_ trial: Invocation, _ rate: Rate, inout RunStage) throws(UsageError) -> Run.Measured
     ) throws(UsageError) -> Verdict {
-        for note in RunPlan(invocation.load, preflight).notes { stage.say(note) }
+        for note in plan.notes { stage.say(note) }
         var search = RateSearch(from: start, notBelow: Rate(nearest: 1e9 / Double(trialLength)))
         var lines: [String] = []
         var last: Run.Measured?

@@ -8,17 +8,16 @@ import UncurlReactor
 /// live metrics.
 struct RunStage {
     let live: LiveMetrics
-    private let chatter: Invocation.Chatter
+    private let showsNotes: Bool
     private let linger: UInt64
     private var signals = SignalWait()
 
     /// Prepares this machine for the runs. It throws every error that can be found before the first connect.
-    init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
-        (chatter, linger) = (invocation.chatter, invocation.linger)
-        try orUsage(try preflight.prepareDescriptors(limits))
+    init(_ invocation: Invocation, _ plan: RunPlan, _ limits: SystemLimits) throws(UsageError) {
+        (showsNotes, linger) = (invocation.showsNotes, invocation.linger)
+        try orUsage(try plan.prepareDescriptors(limits))
         try orUsage(try invocation.load.checkSources())
         try orUsage(try invocation.load.security.loadRoots())
-        let plan = RunPlan(invocation.load, preflight)
         let server = try invocation.metricsPort.map { port throws(UsageError) in
             try orUsage(errno: try MetricsServer(port: port, of: plan)) {
                 "--prometheus \(port) cannot be listened on: \($0): use another port"
@@ -44,7 +43,7 @@ struct RunStage {
     mutating func wait(nanoseconds: UInt64) -> Bool { signals.wait(nanoseconds: nanoseconds) }
 
     func say(_ note: String) {
-        guard chatter != .quiet else { return }
+        guard showsNotes else { return }
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 

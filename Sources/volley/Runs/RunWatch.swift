@@ -29,8 +29,7 @@ struct RunWatch {
     init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics, isLead: Bool = false) {
         (self.plan, self.live) = (plan, live)
         streams = files.filter(\.format.isStream)
-        let hasPlots = invocation.chatter == .live
-        display = LiveView(isWanted: hasPlots || invocation.chatter == .progress, plots: hasPlots)
+        display = LiveView(isWanted: invocation.showsProgress, plots: invocation.showsPlots)
         text = RequestLogText(plan.requestNames.all)
         conditions = ThresholdWatch(plan.options.thresholds, of: plan.options.work, names: plan.requestNames.all)
         abortsOnFail = invocation.abortsOnFail

@@ -120,7 +120,7 @@ extension ScenarioFile {
         at node: ScenarioNode,
         in escape: TemplateValue.Escape? = nil
     ) throws(UsageError) -> String {
-        do throws(TemplateProblem) {
+        do throws(UsageError) {
             return try slots.protect(text, in: escape)
         } catch {
             let names = Set(slots.variables.keys).union(slots.scenarioVariables.keys)
@@ -310,7 +310,7 @@ extension ScenarioFile {
         case "field": found = .field(text)
         case "cookie": found = .cookie(text)
         default:
-            do throws(BytePattern.Problem) {
+            do throws(UsageError) {
                 found = .pattern(try BytePattern(text))
             } catch {
                 throw source.problem("is no pattern: \(error)")

@@ -464,11 +464,11 @@ struct YAMLCursor {
     /// `-12` or `0.5`: with digits on both sides of the point and without an exponent.
     private static func isNumber(_ word: String) -> Bool {
         let digits = word.utf8.dropFirst(word.utf8.first == UInt8(ascii: "-") ? 1 : 0)
-        let whole = digits.prefix(while: DecimalNumber.isDigit)
+        let whole = digits.prefix(while: \.isASCIIDigit)
         guard !whole.isEmpty, whole.count == 1 || whole.first != UInt8(ascii: "0") else { return false }
         let (point, decimals) = (digits.dropFirst(whole.count).first, digits.dropFirst(whole.count + 1))
         guard point == UInt8(ascii: ".") else { return point == nil }
-        return !decimals.isEmpty && decimals.allSatisfy(DecimalNumber.isDigit)
+        return !decimals.isEmpty && decimals.allSatisfy(\.isASCIIDigit)
     }
 
     /// Whether some YAML reader takes the word for a number or a date: it begins with a digit and has only the
@@ -477,11 +477,11 @@ struct YAMLCursor {
         let octets = word.utf8
         let signless = octets.dropFirst(octets.first == 0x2B || octets.first == 0x2D ? 1 : 0)
         let start = signless.dropFirst(signless.first == 0x2E ? 1 : 0)
-        guard let first = start.first, DecimalNumber.isDigit(first) else { return false }
-        if octets.allSatisfy({ DecimalNumber.isDigit($0) || "+-._:eE".utf8.contains($0) }) { return true }
+        guard let first = start.first, first.isASCIIDigit else { return false }
+        if octets.allSatisfy({ $0.isASCIIDigit || "+-._:eE".utf8.contains($0) }) { return true }
         if first == 0x30, let radix = signless.dropFirst().first, "xXoObB".utf8.contains(radix) { return true }
         // A word that begins like a date.
-        return octets.prefix(4).allSatisfy(DecimalNumber.isDigit) && octets.dropFirst(4).first == 0x2D
+        return octets.prefix(4).allSatisfy(\.isASCIIDigit) && octets.dropFirst(4).first == 0x2D
     }
 
     // MARK: Quoted scalars

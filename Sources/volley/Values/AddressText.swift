@@ -2,6 +2,7 @@ import UncurlEngine
 import UncurlLoad
 import UncurlReactor
 import UncurlSemantics
+import UncurlText
 
 /// The addresses that connections use in turn, from `--source-address`: single addresses, comma lists and CIDR blocks.
 /// Their port is 0, so the kernel chooses one.
@@ -51,7 +52,7 @@ extension LoadOptions {
     }
 
     private static func size(of prefix: Substring, width: Int, _ text: String) throws(UsageError) -> Int {
-        guard prefix.utf8.allSatisfy({ (48...57).contains($0) }), let bits = Int(prefix), bits <= width else {
+        guard prefix.utf8.allSatisfy(\.isASCIIDigit), let bits = Int(prefix), bits <= width else {
             throw UsageError(
                 "--source-address \(quoted(text)) has a bad prefix length: use a number from 0 to \(width)"
             )
@@ -103,7 +104,7 @@ extension LoadOptions {
 
     private static func port(_ part: String, _ text: String) throws(UsageError) -> UInt16? {
         guard !part.isEmpty else { return nil }
-        guard part.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }), let port = UInt16(part),
+        guard part.utf8.allSatisfy(\.isASCIIDigit), let port = UInt16(part),
             port > 0
         else { throw UsageError("--connect-to \(quoted(text)) has a port out of range: use 1 to 65535") }
         return port

@@ -1,4 +1,5 @@
 import UncurlLoad
+import UncurlText
 
 /// Reads numbers and times, in the same notation everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
 ///
@@ -25,7 +26,7 @@ extension UInt64 {
             guard let (number, tail) = DecimalNumber.first(of: rest) else {
                 throw UsageError("\(flag) \(quoted(text)) is not a time: use such as 500ms, 0.2s, 10s or 1h30m")
             }
-            let unit = Substring(tail.utf8.prefix { !DecimalNumber.isDigit($0) })
+            let unit = Substring(tail.utf8.prefix { !$0.isASCIIDigit })
             guard let scale = Self.scale(ofTime: unit.lowercased()) else {
                 throw UsageError(
                     "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
@@ -95,17 +96,6 @@ extension Double {
             ["", "%"].contains(unit)
         else { return nil }
         self = unit.isEmpty ? number.value : number.value / 100
-    }
-}
-
-extension Rate {
-    /// Reads `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
-    init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
-        do throws(Problem) {
-            self = try Rate(text, allowingZero: allowingZero)
-        } catch {
-            throw UsageError(error.words(on: "\(flag) \(quoted(text))"))
-        }
     }
 }
 

@@ -5,14 +5,7 @@ import UncurlLocust
 import UncurlReactor
 import UncurlText
 
-/// What is wrong with a command line, a file or a system limit, and how to correct it.
-///
-/// The text is one line. It is printed before anything starts, and the process ends with status 1.
-struct UsageError: Error, Hashable, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
+extension UsageError {
     /// Makes an error of the load generator's, with flags as the names of settings. The parts of a request in a file
     /// have no flags.
     init(_ error: LoadTestError) {
@@ -25,28 +18,25 @@ struct UsageError: Error, Hashable, CustomStringConvertible {
 }
 
 extension SettingNames {
-    static let flags = SettingNames(flags: flagsOfSettings)
-
     /// The flags, with words for the parts of a request.
-    static let requestsOfFiles = SettingNames(
-        flags: flagsOfSettings.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
-    )
+    static var requestsOfFiles: SettingNames {
+        flags.merging([.method: "the method", .headers: "the field", .body: "the content"]) { $1 }
+    }
 
-    private static let flagsOfSettings: [LoadSetting: String] = [
-        .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
-        .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
-        .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
-        .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
-        .connectTo: "--connect-to", .pipeline: "--pipeline",
-    ]
+    static var flags: SettingNames {
+        [
+            .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
+            .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think",
+            .warmup: "--warmup",
+            .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
+            .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
+            .connectTo: "--connect-to", .pipeline: "--pipeline",
+        ]
+    }
 }
 
 func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) throws(UsageError) -> Value {
     do throws(LoadTestError) { return try value() } catch { throw UsageError(error) }
-}
-
-func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) throws(UsageError) -> Value {
-    do throws(ReportError) { return try value() } catch { throw UsageError(error.description) }
 }
 
 func orUsage<Value>(
@@ -63,7 +53,7 @@ extension TemplateSlots {
     }
 
     mutating func marked(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
-        do throws(TemplateProblem) {
+        do throws(UsageError) {
             return try protect(bytes)
         } catch {
             throw UsageError("--template\(error.isOfFile ? "" : ":") \(error)")
