@@ -36,8 +36,8 @@ struct RequestValues {
     /// kept as they were set, and each fold is sent as one space (RFC 9112 §5.2: no sender may generate a fold).
     private var folded: [String: String] = [:]
     var body = Body.none
-    /// The request's own terms of transfer, if it has any: none or one. In place, they would make each copy of a request
-    /// larger.
+    /// The request's own terms of transfer, if it has any: none or one. In place, they would make each copy of a
+    /// request larger.
     var terms: [TransferTerms] = []
     /// Nil: the session's.
     var maximumDataLength: Int?

@@ -149,7 +149,8 @@ struct RequestBuilder {
 
 extension FileBody {
     /// Returns the hash of a file that is sent, for a server that protects content (`auth-int`, RFC 7616 §3.4.3). Reads
-    /// the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer needed.
+    /// the file piece by piece, which blocks on the disk. Nil where it cannot be read to its end or is no longer
+    /// needed.
     func digest(_ function: MessageDigest, while isWanted: () -> Bool) -> [UInt8]? {
         guard let open = try? open(), var digest = RunningDigest(function) else { return nil }
         var position = offset

@@ -30,10 +30,10 @@ package protocol AnswerStore: AnyObject, Sendable {
 }
 
 /// What a store has for a key.
-package enum AnswerFinding<Answer> {
+package enum AnswerFinding<Found> {
     case nothing
     /// In memory, or on its way to the disk.
-    case answer(Answer)
+    case answer(Found)
     /// Perhaps something: a look that blocks, such as ``AnswerStore/read(_:)``, finds out.
     case unread(CacheKey)
 }
