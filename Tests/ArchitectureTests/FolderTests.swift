@@ -172,9 +172,9 @@ struct FolderTests {
             "": ["Histograms", "Plan", "Requests", "Running", "Schedule", "Text", "Users"],
             // How numbers, errors and settings are told, and what the system says.
             "Text": [],
-            "System": [],
+            "System": ["Text"],
             // What is counted.
-            "Histograms": [],
+            "Histograms": ["Text"],
             "Metrics": ["Histograms", "System"],
             "Thresholds": ["Histograms", "Metrics", "Text"],
             // What is sent, when, and by whom.

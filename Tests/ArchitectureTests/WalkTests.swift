@@ -187,7 +187,7 @@ struct WalkTests {
                 Link
                 """,
                 "UncurlLoad": """
-                ConnectPacer EngineRequests LatencyHistogram Metrics RemoteWorker Worker WorkerMetrics
+                ConnectPacer EngineRequests LatencyHistogram Metrics Worker WorkerMetrics
                 """,
                 "UncurlReactor": """
                 EventLoop Poller Socket SystemCall

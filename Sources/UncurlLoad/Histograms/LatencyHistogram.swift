@@ -38,7 +38,6 @@ package struct LatencyHistogram: Sendable {
         sum &+= value
     }
 
-    /// Counts the same value `count` times.
     package mutating func record(_ value: UInt64, count: UInt64) {
         guard count > 0 else { return }
         if value > Self.highest { clamped &+= count }
@@ -263,7 +262,6 @@ package struct HistogramLayout: Hashable, Sendable {
     /// The number of sub-buckets in half a bucket is 2 to this power.
     package let halfMagnitude: Int
 
-    /// The layout of ``LatencyHistogram``.
     package static let latency = HistogramLayout(lowest: 1, highest: LatencyHistogram.highest, digits: 3)
 
     /// Returns nil where HdrHistogram has no such layout.

@@ -22,7 +22,6 @@ package struct Measured: Sendable {
         (self.metrics, self.work, self.time, self.names, self.waiting) = (metrics, work, time, names, waiting)
     }
 
-    /// Returns `count` divided by the time in seconds. 0 for no time.
     package func perSecond(_ count: UInt64) -> Double { time == 0 ? 0 : Double(count) / (Double(time) / 1e9) }
 
     /// The requests, or connections where only these are made, that came to an end.

@@ -57,7 +57,6 @@ package struct Metrics: Sendable {
 
     package func rest(_ count: Count, without part: Count) -> UInt64 { self[count] &- min(self[part], self[count]) }
 
-    /// The part of what was drained that was an HTTP error.
     package var drainedErrors: UInt64 { rest(.drained, without: .drainedSuccesses) }
 
     package var errors: UInt64 { self[.failed] &+ self[.connectionsFailed] &+ httpErrors }

@@ -79,7 +79,6 @@ extension Metrics {
     /// of a comparison can grow with the square of the length.
     private static let wordLimit = 1_024
 
-    /// Decodes counts. Returns nil for a value that does not encode counts.
     package static func decode(_ tree: JSONTree) -> Metrics? {
         var metrics = Metrics()
         guard case .object = tree, decode(tree, .run, &metrics) else { return nil }

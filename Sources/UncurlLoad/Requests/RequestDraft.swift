@@ -64,7 +64,6 @@ package struct RequestInput: Sendable {
 
     /// The limit. A request is a kilobyte of memory; a longer file should be cut, or sharded.
     package static let limit = 1_000_000
-    /// The most requests that this input takes.
     package let limit: Int
 
     package init(limit: Int = RequestInput.limit) { self.limit = limit }

@@ -134,7 +134,6 @@ package struct BytePattern: Sendable {
     }
 }
 
-/// A set of bytes.
 struct ByteSet: Hashable, Sendable {
     private var words = SIMD4<UInt64>()
 

@@ -93,7 +93,6 @@ struct WaitingArrivals: Sendable {
         self.end = end
     }
 
-    /// Takes the request that was due first. Nil if there is none.
     mutating func take() -> Backlog.Request? {
         guard count > 0 else { return nil }
         let (due, noticed) = (next, looks.time(of: cursor.index) ?? next)
@@ -208,7 +207,6 @@ struct Looks: Sendable {
 
     var count: Int { looks.count - head }
 
-    /// Notes a look that found requests from `first` on.
     mutating func noticed(from first: UInt64, at now: Instant) {
         // The same look has found another request.
         guard now != last else { return }

@@ -52,7 +52,6 @@ final class Backlog: Sendable {
         }
     }
 
-    /// Takes the request that was due first. Nil if none waits.
     func take() -> Request? {
         let (request, isLast) = state.withLock { state -> (Request?, Bool) in
             var first: (thread: Int, due: Instant)?

@@ -18,7 +18,6 @@ package struct Shard: Hashable, Sendable {
         count == 1 ? number % length : (number &+ number / length) % length
     }
 
-    /// Returns this part of `whole`. The remainder goes to the first parts.
     package func part(of whole: Int) -> Int { Self.part(whole, index, of: count) }
     package func part(of whole: UInt64) -> UInt64 { Self.part(whole, UInt64(index), of: UInt64(count)) }
 

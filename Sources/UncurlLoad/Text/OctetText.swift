@@ -20,10 +20,8 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
     /// Whether both have the same octets.
     package func isSame(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether the text begins with these octets.
     package func begins(with start: String) -> Bool { utf8.starts(with: start.utf8) }
 
-    /// Whether the text ends with these octets.
     package func ends(with end: String) -> Bool { utf8.suffix(end.utf8.count).elementsEqual(end.utf8) }
 
     /// The parts between marks of one octet, at most `most` of them.

@@ -815,7 +815,6 @@ extension VirtualUserDriver {
         worker.engine.start(ready(planned, user), delegate: user, keeper: user.keeper)
     }
 
-    /// Starts the next request of the visit's scenario, or ends the visit.
     func goOn(_ user: VirtualUser) {
         let next = user.visit?.next(&random)
         guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {

@@ -216,7 +216,6 @@ extension SavedReport {
 }
 
 extension SavedReport {
-    /// The style of the page, in light and in dark.
     static let style = """
         :root {
           --page: #f6f7f9; --card: #ffffff; --ink: #1b2430; --soft: #5b6776; --line: #dfe4ea; --grid: #e9edf1;

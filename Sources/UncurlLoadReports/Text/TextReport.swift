@@ -351,7 +351,6 @@ func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
     return "  " + left(name, 10) + timeCells(summary).map { right($0, 10) }.joined()
 }
 
-/// The least time, the mean, the percentiles and the greatest time.
 func timeCells(_ summary: LatencyHistogram.Summary) -> [String] {
     let times = [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
     return (times + [Double(summary.maximum)]).map { timeText($0) }
@@ -399,7 +398,6 @@ private let namePercentiles: [Double] = [50, 90, 99]
 
 func shownName(_ row: JSONTree, limit: Int) -> String { oneLine(row["name"]?.string ?? "", limit: limit) }
 
-/// The cells of one name's row, in the columns of ``nameHeads``.
 func nameCells(_ row: JSONTree, _ path: String) throws(UsageError) -> [String] {
     let count = { (name: String) in row[name]?.integer ?? 0 }
     let summary = try SavedReport.times(of: row, path)?.summary(percentiles: namePercentiles)

@@ -1,7 +1,6 @@
 import ArgumentParser
 import UncurlLoad
 
-/// `volley lead`: leads a run that several machines make together.
 struct LeadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley lead",

@@ -98,7 +98,6 @@ enum Program {
     }
 }
 
-/// `volley check`: says whether a scenario file can be run, and what it contains.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley check",

@@ -4,7 +4,6 @@ import UncurlLoadReports
 import UncurlReactor
 import UncurlText
 
-/// `volley merge`: combines the reports of a run's parts.
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley merge",
@@ -87,7 +86,6 @@ struct MergeCommand: ParsableCommand {
     }
 }
 
-/// `volley compare`: says whether a later run was slower than an earlier one.
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley compare",

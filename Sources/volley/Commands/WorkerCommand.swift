@@ -4,7 +4,6 @@ import UncurlLoad
 import UncurlLocust
 import UncurlSemantics
 
-/// `volley worker`: works for a Locust master.
 struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley worker",

@@ -250,7 +250,6 @@ extension LoadOptions {
     }
 }
 
-/// Reads the request and its target from a command line.
 extension LoadOptions {
     static func target(
         _ command: LoadCommand,
