@@ -29,7 +29,7 @@ extension UpgradedConnectionDelegate {
 /// it. Loop-confined.
 ///
 /// ```
-///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ all read, writing: open ─▶ finishing ─▶ all sent) ──▶ closed
+///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ ended, writing: open ─▶ finishing ─▶ finished) ──▶ closed
 /// ```
 /// - held: nothing is read yet.
 /// - finishing: what is queued is still sent.
@@ -41,6 +41,9 @@ public final class UpgradedConnection {
         case closed
     }
 
+    private enum ReadState { case flowing, paused, ended }
+    private enum WriteState { case open, finishing, finished }
+
     /// The loop that the connection lives on.
     public let loop: EventLoop
     /// The facts of the connection.
@@ -51,10 +54,8 @@ public final class UpgradedConnection {
     /// Whether the peer's FIN follows what is being read.
     private var peerFinished: Bool
     private var state = State.held
-    private var isPaused = false
-    private var hasReadAll = false
-    private var isFinishing = false
-    private var hasSentAll = false
+    private var reading = ReadState.flowing
+    private var writing = WriteState.open
     /// The first bytes of the new protocol, which came with the end of what was before it.
     private var unread: [UInt8]
     /// How many bytes were written that the kernel has not taken yet. To hold a fast writer to its reader, write again
@@ -98,7 +99,7 @@ public final class UpgradedConnection {
     public func start(_ delegate: any UpgradedConnectionDelegate) {
         guard case .held = state else { return }
         state = .open(delegate)
-        link.resumeReading(!isPaused)
+        link.resumeReading(reading == .flowing)
     }
 
     /// Replaces the delegate: from here on `delegate` gets the calls.
@@ -108,15 +109,15 @@ public final class UpgradedConnection {
 
     /// Stops delivery; soon the peer has to wait.
     public func pause() {
-        guard !isPaused, !hasReadAll else { return }
-        isPaused = true
+        guard reading == .flowing else { return }
+        reading = .paused
         updateInterest()
     }
 
     /// Resumes delivery, from the next turn on.
     public func resume() {
-        guard isPaused else { return }
-        isPaused = false
+        guard reading == .paused else { return }
+        reading = .flowing
         if case .open = state { link.resumeReading(true) }
     }
 
@@ -132,7 +133,7 @@ public final class UpgradedConnection {
     /// Writes bytes. They are queued without limit, and sent in this turn or the next, unless held. Ignored after
     /// ``finishWriting(keepsReading:)`` and the end.
     public func write(_ bytes: [UInt8]) {
-        guard isOpen, !isFinishing, !bytes.isEmpty else { return }
+        guard isOpen, writing == .open, !bytes.isEmpty else { return }
         link.queue.append(bytes, isContent: true)
         queuedBytes += bytes.count
         if !isServed { loop.reschedule(link.token) }
@@ -142,8 +143,8 @@ public final class UpgradedConnection {
     /// connection is closed, unless `keepsReading`: few peers go on sending after a close_notify, but RFC 8446 §6.1
     /// allows it.
     public func finishWriting(keepsReading: Bool = false) {
-        guard isOpen, !isFinishing else { return }
-        isFinishing = true
+        guard isOpen, writing == .open else { return }
+        writing = .finishing
         halfCloses = keepsReading
         if !isServed { loop.reschedule(link.token) }
     }
@@ -197,14 +198,14 @@ public final class UpgradedConnection {
     /// Suspends the link of a paused reader whose peer has reset: epoll repeats that until it is read, so the socket
     /// leaves the set until it is resumed.
     private func broken() {
-        if hasReadAll { lost(.connectionLost(link.pendingError)) } else { link.suspend() }
+        if reading == .ended { lost(.connectionLost(link.pendingError)) } else { link.suspend() }
     }
 
     private var delegate: (any UpgradedConnectionDelegate)? {
         if case .open(let delegate) = state { delegate } else { nil }
     }
 
-    private var isReading: Bool { delegate != nil && !isPaused && !hasReadAll }
+    private var isReading: Bool { delegate != nil && reading == .flowing }
 
     private func receive() {
         if !unread.isEmpty {
@@ -258,15 +259,15 @@ public final class UpgradedConnection {
             case nil: return lost(.tls(.truncated))
             }
         }
-        guard let delegate, !hasReadAll else { return }
-        hasReadAll = true
+        guard let delegate, reading != .ended else { return }
+        reading = .ended
         updateInterest()
         delegate.connectionDidFinishReading(self)
         endIfFinished()
     }
 
     private func send() {
-        guard !hasSentAll, !isHeld else { return updateInterest() }
+        guard writing != .finished, !isHeld else { return updateInterest() }
         let progress: SendQueue.Progress
         do throws(Errno) {
             progress = try link.flush()
@@ -279,8 +280,8 @@ public final class UpgradedConnection {
         }
         guard isOpen else { return }
         // The delegate may have written more.
-        if link.queue.isEmpty, isFinishing {
-            hasSentAll = true
+        if link.queue.isEmpty, writing == .finishing {
+            writing = .finished
             if let secure = link.secure {
                 guard halfCloses else { return finished() }
                 secure.closeWriting()
@@ -303,7 +304,7 @@ public final class UpgradedConnection {
     // MARK: Ends
 
     private func endIfFinished() {
-        if hasReadAll, hasSentAll { finished() }
+        if reading == .ended, writing == .finished { finished() }
     }
 
     private func finished() {
