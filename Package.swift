@@ -175,7 +175,7 @@ let rooms = [
             CUncurlLinux CUncurlZlib Histogram
             """,
         tests: """
-            LoadScenario UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor UncurlTestServer TestSupport
+            LoadScenario UncurlText UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor UncurlTestServer TestSupport
             """
     ),
     Room(
