@@ -108,7 +108,9 @@ let rooms = [
         needs: """
             UncurlReactor UncurlSemantics UncurlHTTP1 UncurlTLS UncurlWebSocket UncurlText CUncurlZlib CUncurlBrotli CUncurlZstd
             """,
-        tests: "UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport ScriptedPeer TestSupport",
+        tests: """
+            UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer CertificateTestSupport ScriptedPeer TestSupport
+            """,
         pages: "README.md"
     ),
     // One load, with its events and questions.
