@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedPeer
+import Synchronization
 import TestSupport
 import Testing
 import UncurlEngine
@@ -407,7 +408,13 @@ struct RequestLoaderTransactionsTests {
     @Test("no stream is asked for in place of content of another kind that can be read only once")
     func contentReadOnce() async throws {
         final class Once: BlockingReader {
-            func read(atMost count: Int) -> [UInt8] { Array("once".utf8) }
+            private let rest = Mutex(Array("once".utf8))
+            func read(atMost count: Int) -> [UInt8] {
+                rest.withLock { rest in
+                    defer { rest = [] }
+                    return rest
+                }
+            }
         }
         let server = try RawServer.start([
             [.receive(.headEnd), .send(Self.ok), .receive(.headEnd), .close],
