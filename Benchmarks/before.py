@@ -6,6 +6,7 @@ manager's instructions and allocations a request, which no other program on the 
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,10 @@ def earlier(commit):
     if not os.path.exists(root):
         subprocess.run(["git", "clone", "-q", "--no-checkout", peers.ROOT, root], check=True)
         subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=root, check=True)
+        # The same programs on its libraries: an earlier driver knows one URL alone.
+        for name in ("Driver", "session", "manager"):
+            shutil.copytree(os.path.join(clients.HERE, "Clients", "Sources", name),
+                            os.path.join(root, "Benchmarks", "Clients", "Sources", name), dirs_exist_ok=True)
     return built(root)
 
 
@@ -55,9 +60,10 @@ int sigsuspend(const sigset_t *mask) { (void)mask; return pause(); }
 """
 
 
-def instructions(binary, url, tasks, preload):
+def instructions(binary, url, tasks, queries, preload):
     """A request's, between two runs of different length, so that what is made once does not count."""
-    counts = [peers.instructions([binary, url, str(tasks), str(count)], preload) for count in (1_000, 4_000)]
+    counts = [peers.instructions([binary, url, str(tasks), str(count), *clients.asked(queries)], preload)
+              for count in (1_000, 4_000)]
     return (counts[1] - counts[0]) / 3_000
 
 
@@ -70,9 +76,9 @@ def count(before, now):
         preload = peers.library(folder, waits)
         mallocs = peers.library(folder, os.path.join(clients.HERE, "mallocs.c"))
         for name in ("session", "manager"):
-            for tasks, words in ((64, "64 tasks"), (1, "one task")):
-                found = [instructions(programs[name], url, tasks, preload) for programs in (before, now)]
-                made = [clients.mallocs(programs[name], url, tasks, 1, mallocs) for programs in (before, now)]
+            for tasks, queries, words in ((64, 1, "64 tasks"), (1, 1, "one task"), (64, 1_000, "64 tasks, 1,000 URLs")):
+                found = [instructions(programs[name], url, tasks, queries, preload) for programs in (before, now)]
+                made = [clients.mallocs(programs[name], url, tasks, queries, mallocs) for programs in (before, now)]
                 print(f"{name}, {words}: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before; "
                       f"{made[1]:.1f} allocations, {made[0]:.1f} before", flush=True)
 
