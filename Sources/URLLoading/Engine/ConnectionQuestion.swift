@@ -67,7 +67,7 @@ struct ConnectionQuestion: Sendable {
     /// The tasks that wait for the answer.
     private var waiting: [URLSessionTask] { Self.tasks(of: session, waitingFor: origin, for: security) }
 
-    /// - Parameter task: its delegate is asked; nil: the session's delegate is, for all tasks that wait.
+    /// - Parameter task: its delegate is asked. If there is none, the session's is asked for all tasks that wait.
     private func challenge(for task: URLSessionTask?) -> URLAuthenticationChallenge {
         URLAuthenticationChallenge(
             protectionSpace: URLProtectionSpace(place),

@@ -70,7 +70,7 @@ extension URLError {
 }
 
 extension [String: Any] {
-    /// Adds the failing URL of a `URLError`, as itself and as text, whose key is deprecated but still read.
+    /// Adds the URL that failed, as a `URL` and as text. The text's key is deprecated, but programs still read it.
     fileprivate mutating func addFailing(_ url: URL?) {
         guard let url else { return }
         self[NSURLErrorFailingURLErrorKey] = url

@@ -352,7 +352,7 @@ final class StreamLimit: TimerHandler {
     private var left: Int64?
 
     /// - Parameters:
-    ///   - seconds: the limit; if it means no limit (``TimeLimit/duration(_:)``), the initialiser returns nil.
+    ///   - seconds: the limit; if it means no limit (`Duration.limit(_:)`), the initialiser returns nil.
     ///   - isStanding: whether the task is suspended already.
     init?(_ seconds: TimeInterval, on loop: EventLoop, isStanding: Bool, _ act: @escaping () -> Void) {
         guard let limit = Duration.limit(seconds) else { return nil }
