@@ -94,6 +94,7 @@ struct RequestValues {
             sent.method = "GET"
             return
         }
+        if method == sent.method { return }
         sent.method = Self.known.first { $0.isSameName(as: method) } ?? method
     }
 

@@ -559,7 +559,7 @@ extension TaskLoader: LoadOwner {
     /// The request as its load sends it, under the task's terms. They stay the task's when it continues with another
     /// request.
     final func sendable(_ request: URLRequest) -> Request {
-        request.values.sendable(settings, spec.request?.values.terms.first?.sendable)
+        request.sendable(settings, spec.request?.values.terms.first?.sendable)
     }
 
     /// The request as the program sees it. Only a load's own requests differ from ``request``: those of an upload that
@@ -665,12 +665,12 @@ extension TaskLoader {
     }
 }
 
-extension RequestValues {
+extension URLRequest {
     /// The request as a load of the session sends it.
     fileprivate func sendable(_ settings: SessionSettings, _ terms: RequestTerms?) -> Request {
-        var request = sent
+        var request = values.sent
         request.cacheMode = CacheMode(cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : cachePolicy)
-        request.idleLimit = Duration.limit(explicitTimeout ?? settings.requestTimeout)
+        request.idleLimit = Duration.limit(values.explicitTimeout ?? settings.requestTimeout)
         request.terms = terms
         return request
     }

@@ -35,7 +35,7 @@ extension URLSessionManager {
     public func url(for path: String) throws(UncurlError) -> URL {
         guard let base else { return try BaseURL.absolute(path) }
         let url = try base.resolve(path)
-        if core.settings.values.staysAtBaseOrigin, !base.isOrigin(of: url) {
+        if core.staysAtBaseOrigin, !base.isOrigin(of: url) {
             throw .invalidURL(path, reason: "it leads to another origin than the manager's base URL")
         }
         return url

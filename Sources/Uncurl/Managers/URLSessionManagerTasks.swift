@@ -246,7 +246,7 @@ extension URLSessionManager {
 extension TaskDelegate {
     /// Reports the end of a task after its handlers: the notification, then the operations that wait for it.
     func tellEnd(of task: URLSessionTask, _ response: ResponseFacts, _ serializer: any ResponseSerializer) {
-        if let center = core.settings.values.notificationCenter {
+        if let center = core.notificationCenter {
             CompletionFacts.with(response, serializer) {
                 center.post(name: .taskDidComplete, object: task, userInfo: $0)
             }

@@ -20,16 +20,16 @@ public struct HTTPRequest: Sendable {
     public var serializer: (any RequestSerializer)?
     /// The settings of this request that differ from its manager's.
     public var options: RequestOptions {
-        _read { if let own { yield own.values } else { yield Self.usual } }
+        _read { yield ((own ?? Self.usual).values) }
         _modify {
-            var options = own?.values ?? Self.usual
+            var options = (own ?? Self.usual).values
             defer { own = options.shared }
             yield &options
         }
     }
     /// The options; nil where there are none.
     private(set) var own: Shared<RequestOptions>?
-    private static let usual = RequestOptions()
+    private static let usual = Shared(RequestOptions())
 
     /// A request. Each argument is described at the property of its name.
     public init(

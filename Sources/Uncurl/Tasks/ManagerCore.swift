@@ -74,7 +74,11 @@ final class ManagerCore: Sendable {
     var settings: Shared<Settings> { stored.withLock { $0 } }
 
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
-        get { settings.values[keyPath: member] }
+        get {
+            // Read of a constant: of a temporary reference, all settings would be copied first.
+            let settings = settings
+            return settings.values[keyPath: member]
+        }
         // From the read to the write no other thread changes a setting. A change that throws is kept as far as it came.
         _modify {
             let turn = turns.begin()
@@ -102,7 +106,10 @@ final class ManagerCore: Sendable {
 
     /// Read with every event, so it does not use a key path.
     var hooks: TaskHooks {
-        get { settings.values.hooks }
+        get {
+            let settings = settings
+            return settings.values.hooks
+        }
         _modify { yield &self[dynamicMember: \.hooks] }
     }
 
@@ -174,7 +181,7 @@ final class ManagerCore: Sendable {
     }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = settings.values.notificationCenter else { return }
+        guard let center = self.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
     }
 }

@@ -135,10 +135,10 @@ final class ResponseFacts: Sendable {
 extension TaskDelegate {
     /// Calls the hooks for the end of a task on the delegate queue, if there are any, and tells the monitors.
     func ended(_ task: URLSessionTask, _ error: URLError?, _ metrics: URLSessionTaskMetrics?, in session: URLSession) {
-        if core.settings.values.hooks.didComplete != nil || didComplete != nil {
+        if core.hooks.didComplete != nil || didComplete != nil {
             let reason = error?.ofClass ?? error
             session.delegateQueue.addLasting { [self] in
-                core.settings.values.hooks.didComplete?(session, task, reason)
+                core.hooks.didComplete?(session, task, reason)
                 didComplete?(session, task, reason)
             }
         }

@@ -516,7 +516,7 @@ extension TaskDelegate {
     }
 
     package var hearsEnds: Bool {
-        core.settings.values.hooks.didComplete != nil || didComplete != nil || takesDownloads
+        core.hooks.didComplete != nil || didComplete != nil || takesDownloads
     }
 
     package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil || hooks.didFinishDownloading != nil }

@@ -29,7 +29,7 @@ public final class TransferControl: Sendable {
         watchers = Watchers(monitors)
     }
 
-    deinit { reins.withLock { $0.waiters.start }?.finish() }
+    deinit { reins.withLock { $0.waiters.start }?(nil) }
 
     /// What the transfer does now.
     public var state: State { reins.withLock { $0.state } }
@@ -151,8 +151,7 @@ public final class TransferControl: Sendable {
 
     private func end(_ waiters: Reins.Waiters) {
         for begin in waiters.begins { begin.resume() }
-        waiters.start?.yield(self)
-        waiters.start?.finish()
+        waiters.start?(self)
     }
 
     /// Lets the monitors hear of the beginning before any other event. Called before the first resume.
@@ -204,7 +203,12 @@ public final class TransferControl: Sendable {
     /// retain the control, and it ends with it: nothing waits for a transfer that can no longer begin.
     func start() -> AsyncStream<TransferControl> {
         let (controls, start) = AsyncStream.makeStream(of: TransferControl.self)
-        reins.withLock { $0.waiters.start = start }
+        reins.withLock {
+            $0.waiters.start = { control in
+                if let control { start.yield(control) }
+                start.finish()
+            }
+        }
         return controls
     }
 
@@ -369,9 +373,10 @@ public final class TransferControl: Sendable {
 extension TransferControl {
     /// What a transfer is doing, and what it holds meanwhile. Only ``TransferControl`` changes it, under its lock.
     struct Reins {
-        /// What waits until the transfer is resumed or cancelled. `start` gets the control of one that has not begun.
+        /// What waits until the transfer is resumed or cancelled. `start` gets the control of one that has not begun,
+        /// or nil where nobody can begin it any more.
         typealias Waiters = (
-            begins: [CheckedContinuation<Void, Never>], start: AsyncStream<TransferControl>.Continuation?
+            begins: [CheckedContinuation<Void, Never>], start: (@Sendable (TransferControl?) -> Void)?
         )
         /// The one of both that must be resumed or suspended.
         typealias Word = (task: URLSessionTask?, other: TransferControl?, runs: Bool)

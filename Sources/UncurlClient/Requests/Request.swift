@@ -66,7 +66,7 @@ package struct Request: Sendable {
     }
 
     private var hasUsualScheme: Bool {
-        url.hasPrefix("http://") || url.hasPrefix("https://")
+        url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8)
     }
 
     /// Puts the scheme in lower case. Returns whether it was not.
