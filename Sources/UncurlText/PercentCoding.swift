@@ -1,11 +1,6 @@
 // Percent-encoding (RFC 3986 §2.1).
 
-/// Undoes `%XX`; a `%` without two digits stands for itself, as browsers read it.
-package func percentDecodedText(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
-    String(decoding: percentDecodedOctets(text.utf8, plusIsSpace: plusIsSpace), as: UTF8.self)
-}
-
-/// The same for octets, which may be any.
+/// Undoes `%XX`; a `%` without two digits stands for itself, as browsers read it. The octets may be any.
 package func percentDecodedOctets(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

@@ -12,7 +12,7 @@ import UncurlTestServer
 
 /// From one request of a task to the next.
 @Suite("Transactions", .timeLimit(.minutes(5)))
-struct RequestLoaderTransactionsTests {
+struct LoadTransactionsTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test("a redirect whose page never ends is followed all the same, and the metrics know its answer")

@@ -7,7 +7,7 @@ import UncurlSemantics
 @testable import URLLoading
 
 @Suite("Resumed downloads", .timeLimit(.minutes(5)))
-struct RequestLoaderResumptionTests {
+struct LoadResumptionTests {
     private static let content = Array(String(repeating: "0123456789abcdef", count: 4000).utf8)
     private static let half = 32_000
 

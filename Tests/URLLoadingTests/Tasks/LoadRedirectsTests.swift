@@ -5,7 +5,7 @@ import Testing
 @testable import URLLoading
 
 @Suite("Redirects of a task", .timeLimit(.minutes(5)))
-struct RequestLoaderRedirectsTests {
+struct LoadRedirectsTests {
     private static let found = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n"
     private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -5,7 +5,7 @@ import UncurlReactor
 @testable import URLLoading
 
 @Suite("What sessions share", .timeLimit(.minutes(5)))
-struct SharedLoopsTests {
+struct SharedThreadsTests {
     @Test("look-ups of more hosts than there are threads wait, and none is refused")
     func names() async throws {
         let gate = Gate()

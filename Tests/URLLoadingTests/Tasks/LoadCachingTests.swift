@@ -6,7 +6,7 @@ import Testing
 
 /// The cache as a session uses it, against a server that says exactly what it is told to.
 @Suite("Sessions and their cache", .timeLimit(.minutes(5)))
-struct RequestLoaderCachingTests {
+struct LoadCachingTests {
     private final class World {
         let server: RawServer
         let cache: URLCache
