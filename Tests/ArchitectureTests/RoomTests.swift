@@ -151,6 +151,12 @@ struct RoomTests {
         for (name, rooms) in rooms where rooms.count > 1 { Issue.record("\(name): \(rooms.sorted())") }
     }
 
+    @Test("no file of volley names the type of its entry, which the Fuzz package leaves out")
+    func entryOfVolley() {
+        let files = Self.files.filter { $0.room == "volley" && $0.text.contains("Program.") }
+        #expect(files.map(\.path) == [])
+    }
+
     @Test(
         "every room is tested by a target of its own",
         arguments: [

@@ -48,12 +48,6 @@ enum Program {
         }
     }
 
-    static func write(_ text: String) throws(UsageError) {
-        try orUsage(errno: try BlockingOutput.writeAll(text, to: BlockingOutput.standard)) {
-            "standard output cannot be written: \($0): open it"
-        }
-    }
-
     enum Parsed {
         /// Help, the version or a schema.
         case information(String)
@@ -115,7 +109,7 @@ struct CheckCommand: ParsableCommand {
     func perform() throws(UsageError) -> Verdict {
         let scenario = try ScenarioFile(path: file)
         for draft in scenario.input.drafts { try Self.check(draft) }
-        try Program.write("\(file): \(scenario.summary)\n")
+        try BlockingOutput.answer("\(file): \(scenario.summary)\n")
         return .good
     }
 

@@ -145,7 +145,7 @@ struct CompareCommand: ParsableCommand {
             text +=
                 "FAILED: \(threshold.text): \(threshold.metric.name) changed \(change.isFinite ? "by " + fixed(change * 100, 1) + " %" : "from nothing to some")\n"
         }
-        try Program.write(text)
+        try BlockingOutput.answer(text)
         if hasMoreErrors || isWorse && !comparison.isLimited { return .threshold }
         return comparison.isLimited ? .generatorLimited : .good
     }

@@ -46,6 +46,15 @@ func orUsage<Value>(
     do throws(Errno) { return try value() } catch { throw UsageError(words(error)) }
 }
 
+extension BlockingOutput {
+    /// Writes what the program was asked for to standard output.
+    static func answer(_ text: String) throws(UsageError) {
+        try orUsage(errno: try writeAll(text, to: standard)) {
+            "standard output cannot be written: \($0): open it"
+        }
+    }
+}
+
 extension TemplateSlots {
     /// Marks the places in a text of the command line or of an input.
     mutating func marked(_ text: String) throws(UsageError) -> String {
