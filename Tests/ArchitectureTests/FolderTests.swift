@@ -243,7 +243,7 @@ struct FolderTests {
         "UncurlHTTP1": (2, 2), "UncurlEngine": (4, 7), "UncurlClient": (4, 4), "UncurlSemantics": (3, 3),
         "UncurlLoad": (4, 4), "UncurlLoadReports": (1, 2), "UncurlLocust": (1, 1), "UncurlReactor": (2, 2),
         "UncurlTestServer": (3, 3), "UncurlTLS": (5, 5), "URLLoading": (17, 19), "Uncurl": (5, 5),
-        "UncurlExtras": (2, 2), "UncurlTestKit": (1, 1), "UncurlXML": (1, 1), "volley": (3, 3),
+        "UncurlExtras": (2, 2), "UncurlTestKit": (1, 1), "UncurlXML": (2, 2), "volley": (3, 3),
         "UncurlWebSocket": (1, 1),
     ]
 

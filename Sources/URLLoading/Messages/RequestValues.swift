@@ -90,10 +90,7 @@ struct RequestValues {
     }
 
     mutating func setMethod(_ method: String?) {
-        guard let method else {
-            sent.method = "GET"
-            return
-        }
+        let method = method ?? "GET"
         if method == sent.method { return }
         sent.method = Self.known.first { $0.isSameName(as: method) } ?? method
     }

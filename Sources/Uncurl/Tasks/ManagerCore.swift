@@ -104,15 +104,6 @@ final class ManagerCore: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Read with every event, so it does not use a key path.
-    var hooks: TaskHooks {
-        get {
-            let settings = settings
-            return settings.values.hooks
-        }
-        _modify { yield &self[dynamicMember: \.hooks] }
-    }
-
     /// Called before the program gets the decoder, which it may change: from then on the manager has one of its own.
     func giveDecoder() {
         guard settings.values.decoder.isShared else { return }
@@ -181,8 +172,7 @@ final class ManagerCore: Sendable {
     }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = self.notificationCenter else { return }
-        center.post(name: name, object: object, userInfo: facts)
+        self.notificationCenter?.post(name: name, object: object, userInfo: facts)
     }
 }
 
