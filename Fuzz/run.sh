@@ -4,7 +4,7 @@
 # A target is a program of its own (FuzzSplit), or one of the readers of the program FuzzReader (set-cookie).
 # Finds go to corpus.work/; a failing input is written here as crash-…: name it for its cause and move it to
 # FailCases/TARGET, where the plain tests replay it. Inputs are up to 128 KiB long, and one that takes more than five seconds fails (a reader's: more
-# than 100 ms for each 64 KiB and three times as long as its first half, or more than a second): what takes quadratic time shows in long inputs alone.
+# than twenty times as long for each 64 KiB as JSON): what takes quadratic time shows in long inputs alone.
 set -eu
 cd "$(dirname "$0")"
 
