@@ -38,7 +38,7 @@ enum Program {
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
         case .information(let text):
-            try write("\(text)\n")
+            try BlockingOutput.answer("\(text)\n")
             return .good
         case .run(let command):
             let run = try Run(try Invocation(command))
