@@ -20,7 +20,7 @@ public struct HTTPRequest: Sendable {
     public var serializer: (any RequestSerializer)?
     /// The settings of this request that differ from its manager's.
     public var options: RequestOptions {
-        _read { yield ((own ?? Self.usual).values) }
+        _read { yield((own ?? Self.usual).values) }
         _modify {
             var options = (own ?? Self.usual).values
             defer { own = options.shared }
