@@ -49,8 +49,8 @@ struct ZMTPReaderTests {
         let start = Self.greeting + Self.ready
         let conversation = { (count: Int) in
             let small = Array(repeatElement(Self.frame(1, [1]), count: count).joined())
-            let message = [UInt8](repeating: 9, count: count << 11) + [UInt8](repeating: 1, count: count) + [2]
-            return (octets: start + frame(count << 11) + small + Self.frame(0, [2]), message: message)
+            let message = [UInt8](repeating: 9, count: count << 8) + [UInt8](repeating: 1, count: count) + [2]
+            return (octets: start + frame(count << 8) + small + Self.frame(0, [2]), message: message)
         }
         try expectProportionalTime(from: 1_000, of: conversation) { octets, message in
             let found = try events(octets, piece: 1 << 20)
