@@ -250,7 +250,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     /// Sends the rest of `unsent`. True once it is empty and the connection is still open.
     private func flush() -> Bool {
         do throws(Errno) {
-            let taken = try socket?.write(unsent.span.extracting(unsentStart...)) ?? 0
+            let octets = unsent
+            let taken = try socket?.write(octets.span.extracting(unsentStart...)) ?? 0
             shared.counters.bytesSent.add(taken)
             unsentStart += taken
         } catch {
