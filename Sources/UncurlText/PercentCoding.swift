@@ -1,6 +1,6 @@
 // Percent-encoding (RFC 3986 §2.1).
 
-/// Undoes `%XX`; a `%` without two digits stands for itself, as browsers read it. The octets may be any.
+/// Undoes `%XX`; a `%` without two digits stands for itself, as browsers read it. Takes any octets.
 package func percentDecodedOctets(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

@@ -18,8 +18,8 @@ private let reader: Reader = {
     return reader
 }()
 
-/// How often an input, for each 64 KiB that it begins, may take the time of ``measure``. Both are read under the same
-/// sanitizers on the same machine, whose speed therefore does not matter.
+/// How many times as long as ``measure`` an input may take, for each 64 KiB that it begins. Both are read by code under
+/// the same sanitizers, so the speed of the machine does not matter.
 private let limit = 20.0
 /// 64 KiB of JSON.
 private let measure = Array(("[" + String(repeating: #"{"k":[1,"v",null]},"#, count: 3_449) + "0]").utf8)
@@ -45,7 +45,7 @@ public func fuzz(_ input: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     // A machine with other work may be slow once; the same input is not three times.
     for attempt in 1...3 {
         let taken = time(of: octets, by: reader)
-        // Nearly every input is read in less than that.
+        // For nearly every input, this spares the comparison.
         if taken < 0.01 { break }
         let usual = time(of: measure, by: json)
         if taken < most * usual { break }

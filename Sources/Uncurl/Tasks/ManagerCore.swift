@@ -75,7 +75,7 @@ final class ManagerCore: Sendable {
 
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
         get {
-            // Read of a constant: of a temporary reference, all settings would be copied first.
+            // Through a temporary reference, all settings would be copied before one is read.
             let settings = settings
             return settings.values[keyPath: member]
         }

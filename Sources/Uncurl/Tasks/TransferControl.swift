@@ -374,7 +374,7 @@ extension TransferControl {
     /// What a transfer is doing, and what it holds meanwhile. Only ``TransferControl`` changes it, under its lock.
     struct Reins {
         /// What waits until the transfer is resumed or cancelled. `start` gets the control of one that has not begun,
-        /// or nil where nobody can begin it any more.
+        /// or nil where it can no longer begin.
         typealias Waiters = (
             begins: [CheckedContinuation<Void, Never>], start: (@Sendable (TransferControl?) -> Void)?
         )

@@ -250,6 +250,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     /// Sends the rest of `unsent`. True once it is empty and the connection is still open.
     private func flush() -> Bool {
         do throws(Errno) {
+            // Without exclusivity checks, as shipped, the compiler refuses a span of a property here.
             let octets = unsent
             let taken = try socket?.write(octets.span.extracting(unsentStart...)) ?? 0
             shared.counters.bytesSent.add(taken)
