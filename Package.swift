@@ -336,8 +336,8 @@ let package = Package(
         + (rooms.compactMap(\.suite) + besides).map { $0.target(testing) }
 )
 
-// `.ci/run` alone: a warning is an error. Other builds succeed also with a newer compiler, which may warn of more. All rooms but the tests are optimised,
-// with its assertions: the tests save more than the compiler takes for it.
+// `.ci/run` alone: a warning is an error. Other builds succeed also with a newer compiler, which may warn of more. All but the tests are
+// optimised, with their assertions: the tests save more time than the compiler takes for it.
 if Context.environment["UNCURL_GATE"] != nil {
     for target in package.targets {
         target.swiftSettings?.append(.treatAllWarnings(as: .error))
