@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""This tree against another commit of its own: CPU a request of a session, of a manager and of volley, in one run, in turn; and a session's and a
-manager's instructions and allocations a request, which no other program on the machine changes.
+"""This tree against another commit of its own: CPU a request of a session, of a manager and of volley, and of a download by the engine, in one run, in
+turn; and instructions and allocations a request of a session, a manager and the engine, which no other program on the machine changes.
 
 ./dev bench before COMMIT [PAIRS]. The commit is checked out and built in .build-before, once. Without pairs (0) there are instructions and allocations alone.
 """
@@ -16,6 +16,7 @@ import peers
 
 CLIENT_CORE, SERVER_CORE = 0, 1
 PAIRS = 15
+DOWNLOAD = 1 << 30
 FOLDER = os.path.join(peers.ROOT, ".build-before")
 # Name: program, tasks, requests.
 RUNS = {"session, 64 tasks": ("session", 64, 60_000), "session, one task": ("session", 1, 20_000),
@@ -23,17 +24,17 @@ RUNS = {"session, 64 tasks": ("session", 64, 60_000), "session, one task": ("ses
 
 
 def built(root):
-    """The three programs of the tree at `root`."""
+    """The programs of the tree at `root`; `fetch` is the smallest on the engine."""
     here = os.path.join(root, "Benchmarks", "Clients")
     for name in ("session", "manager"):
         subprocess.run(["swift", "build", "-c", "release", "--product", name], cwd=here, check=True, stdout=sys.stderr)
     # Earlier trees have no tools/.
     tool = os.path.join(root, "tools", "build")
-    words = [tool, "volley"] if os.path.exists(tool) else [os.path.join(root, "dev"), "build", "volley"]
-    subprocess.run(words, check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
-    return {"session": os.path.join(here, ".build", "release", "session"),
-            "manager": os.path.join(here, ".build", "release", "manager"),
-            "volley": os.path.join(root, ".build", "release", "volley")}
+    build = [tool] if os.path.exists(tool) else [os.path.join(root, "dev"), "build"]
+    for name in ("volley", "fetch"):
+        subprocess.run([*build, name], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
+    return {name: os.path.join(folder, ".build", "release", name)
+            for folder, names in ((here, ("session", "manager")), (root, ("volley", "fetch"))) for name in names}
 
 
 def earlier(commit):
@@ -60,11 +61,16 @@ int sigsuspend(const sigset_t *mask) { (void)mask; return pause(); }
 """
 
 
-def instructions(binary, url, tasks, queries, preload):
-    """A request's, between two runs of different length, so that what is made once does not count."""
-    counts = [peers.instructions([binary, url, str(tasks), str(count), *clients.asked(queries)], preload)
-              for count in (1_000, 4_000)]
+def instructions(command, preload=None):
+    """A request's, between two runs of different length, so that what is made once does not count. `command` makes so many requests."""
+    counts = [peers.instructions(command(count), preload) for count in (1_000, 4_000)]
     return (counts[1] - counts[0]) / 3_000
+
+
+def download(binary, server, url):
+    """CPU seconds for a gigabyte."""
+    _, cpu, _ = peers.run([binary, "-q", "--cacert", server.authority, url + "/file"], CLIENT_CORE)
+    return cpu * 1e9 / DOWNLOAD
 
 
 def count(before, now):
@@ -77,10 +83,13 @@ def count(before, now):
         mallocs = peers.library(folder, os.path.join(clients.HERE, "mallocs.c"))
         for name in ("session", "manager"):
             for tasks, queries, words in ((64, 1, "64 tasks"), (1, 1, "one task"), (64, 1_000, "64 tasks, 1,000 URLs")):
-                found = [instructions(programs[name], url, tasks, queries, preload) for programs in (before, now)]
+                found = [instructions(lambda count: [programs[name], url, str(tasks), str(count), *clients.asked(queries)], preload)
+                         for programs in (before, now)]
                 made = [clients.mallocs(programs[name], url, tasks, queries, mallocs) for programs in (before, now)]
                 print(f"{name}, {words}: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before; "
                       f"{made[1]:.1f} allocations, {made[0]:.1f} before", flush=True)
+        found = [instructions(lambda count: [programs["fetch"], "-q", *[url] * count]) for programs in (before, now)]
+        print(f"engine, one connection: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before", flush=True)
 
 
 def middle(values):
@@ -90,21 +99,24 @@ def middle(values):
 
 
 def compare(before, now, pairs):
-    with peers.nginx(SERVER_CORE) as port:
+    with peers.nginx(SERVER_CORE) as port, peers.file_server(DOWNLOAD, SERVER_CORE) as files:
         url = f"http://127.0.0.1:{port}/"
-        costs = {name: (lambda programs, run=run: clients.cost(run[0], programs[run[0]], url, run[1], run[2])[0])
+        # Name: what it costs, and in what.
+        costs = {name: (lambda programs, run=run: clients.cost(run[0], programs[run[0]], url, run[1], run[2])[0], "µs a request")
                  for name, run in RUNS.items()}
-        costs["volley, 64 connections"] = lambda programs: volley(programs["volley"], url)
+        costs["volley, 64 connections"] = lambda programs: volley(programs["volley"], url), "µs a request"
+        for name, secure in (("plain", files.plain), ("TLS 1.3", files.secure)):
+            costs[f"download of 1 GiB, {name}"] = lambda programs, root=secure: download(programs["fetch"], files, root), "CPU-s/GB"
         ratios, ours = {name: [] for name in costs}, {name: [] for name in costs}
         for index in range(pairs):
-            for name, cost in costs.items():
+            for name, (cost, _) in costs.items():
                 pair = {}
                 for which in ("before", "now") if index % 2 == 0 else ("now", "before"):
                     pair[which] = cost(before if which == "before" else now)
                 ratios[name].append(pair["now"] / pair["before"])
                 ours[name].append(pair["now"])
-        for name in costs:
-            print(f"{name}: {peers.median(ours[name]):.2f} µs a request now, {middle(ratios[name])} of before")
+        for name, (_, unit) in costs.items():
+            print(f"{name}: {peers.median(ours[name]):.3g} {unit} now, {middle(ratios[name])} of before")
 
 
 def main():

@@ -192,7 +192,7 @@ extension URLRequest: _ObjectiveCBridgeable {
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
         guard let source else {
             // The compiler passes nil only where Objective-C code has returned nil against its declaration.
-            let nothing = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
+            let nothing = RequestValues(url: nil)
             return URLRequest(storage: RequestStorage(nothing))
         }
         return source.request

@@ -51,14 +51,10 @@ struct RequestValues {
     /// The values that ``URLProtocol`` classes keep with a request. They are never sent, archived or compared.
     var protocolProperties: [String: Any] = [:]
 
-    @inline(__always)
-    init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
+    init(url: URL?) {
         // Without a base URL, `absoluteURL` would be the same and cost an allocation.
-        let url = url.map { $0.baseURL == nil ? $0 : $0.absoluteURL }
-        self.url = url
-        sent = Request(url: url?.absoluteString ?? "")
-        self.cachePolicy = cachePolicy
-        explicitTimeout = timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval
+        self.url = url.map { $0.baseURL == nil ? $0 : $0.absoluteURL }
+        sent = Request(url: self.url?.absoluteString ?? "")
     }
 
     static let defaultTimeout: TimeInterval = 60
@@ -334,11 +330,7 @@ extension String {
 extension RequestValues {
     init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return nil }
-        self.init(
-            url: coder.url("NS.url"),
-            cachePolicy: .useProtocolCachePolicy,
-            timeoutInterval: Self.defaultTimeout
-        )
+        self.init(url: coder.url("NS.url"))
         mainDocumentURL = coder.url("NS.mainDocumentURL")
         setMethod(coder.string("NS.httpMethod"))
         dictionary = coder.strings("NS._allHTTPHeaderFields")

@@ -32,9 +32,7 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         cachePolicy: CachePolicy = .useProtocolCachePolicy,
         timeoutInterval: TimeInterval = 60.0
     ) {
-        storage = RequestStorage(
-            RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
-        )
+        storage = RequestStorage(url, cachePolicy, timeoutInterval)
     }
 
     /// The URL to load. A task without a URL fails.
@@ -223,6 +221,14 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
 /// must keep the stream and the protocol properties in it to one thread.
 final class RequestStorage: @unchecked Sendable {
     fileprivate(set) var values: RequestValues
+
+    /// Makes the values in place: to move them here would copy each of them.
+    @inline(__always)
+    init(_ url: URL?, _ policy: URLRequest.CachePolicy, _ timeout: TimeInterval) {
+        values = RequestValues(url: url)
+        values.cachePolicy = policy
+        if timeout != RequestValues.defaultTimeout { values.explicitTimeout = timeout }
+    }
 
     @inline(__always)
     init(_ values: consuming RequestValues) {

@@ -89,7 +89,7 @@ final class SessionSettings: Sendable {
 
     /// Returns the session's fields. A value that no field can hold is left out (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
-        var values = RequestValues(url: nil, cachePolicy: .useProtocolCachePolicy, timeoutInterval: 60)
+        var values = RequestValues(url: nil)
         values.dictionary = Dictionary(
             given.map { ("\($0.key.base)", "\($0.value)") },
             uniquingKeysWith: { _, last in last }

@@ -10,11 +10,7 @@ internal import UncurlSemantics
 
 extension RequestValues: Kept {
     static func keep(_ values: RequestValues?, in record: inout StoreRecord) throws(Errno) -> Self {
-        var kept = RequestValues(
-            url: try record.row(optional: values?.url),
-            cachePolicy: .useProtocolCachePolicy,
-            timeoutInterval: RequestValues.defaultTimeout
-        )
+        var kept = RequestValues(url: try record.row(optional: values?.url))
         try record.rows(of: values, in: &kept, \.mainDocumentURL, \.cachePolicy, \.explicitTimeout)
         kept.setMethod(try record.row(values?.httpMethod))
         kept.replaceFields(try record.row(optional: values?.fields))

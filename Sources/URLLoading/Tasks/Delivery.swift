@@ -294,22 +294,30 @@ struct Delivery: ~Copyable {
     ) -> CompletionReport {
         made?.forgetRoom()
         if let metrics, streams == nil { tell(.metrics(metrics), afterCancel: true) }
-        var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response ?? answer)
+        let response = task.response ?? answer
+        var (data, kept): (Data, DownloadFile?) = (Data(), nil)
         switch sink {
-        case .memory(let data): ending.data = data
+        case .memory(let received): data = received
         case .file(let file):
             file.finish(keeping: failure == nil)
-            if failure == nil { ending.file = file }
+            if failure == nil { kept = file }
         // The end of the answer does not end the stream task: the reads and writes that wait in it are returned, and
         // fail.
         case .stream(let stream): stream.stop()
         case .none, .delegate, .bytes: break
         }
         sink = .none
-        ending.streams = streams
-        ending.metrics = metrics
-        ending.isOrdered = hasTold
-        return ending
+        return CompletionReport(
+            task: task,
+            session: session,
+            failure: failure,
+            response: response,
+            data: data,
+            file: kept,
+            streams: streams,
+            metrics: metrics,
+            isOrdered: hasTold
+        )
     }
 }
 

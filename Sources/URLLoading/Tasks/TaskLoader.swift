@@ -298,6 +298,7 @@ class TaskLoader: TaskLoad {
     ///
     /// - Parameter streams: the connection, if the program has taken it over.
     private func end(_ error: (any Error)?, _ streams: CapturedStreams?) {
+        let load = load
         guard load.stop() else { return }
         if let resourceTimer { engine.loop.cancel(resourceTimer) }
         resourceTimer = nil
@@ -668,9 +669,12 @@ extension TaskLoader {
 extension URLRequest {
     /// The request as a load of the session sends it.
     fileprivate func sendable(_ settings: SessionSettings, _ terms: RequestTerms?) -> Request {
-        var request = values.sent
-        request.cacheMode = CacheMode(cachePolicy == .useProtocolCachePolicy ? settings.cachePolicy : cachePolicy)
-        request.idleLimit = Duration.limit(values.explicitTimeout ?? settings.requestTimeout)
+        // Of a temporary reference, all values would be copied first.
+        let storage = storage
+        let policy = storage.values.cachePolicy
+        var request = storage.values.sent
+        request.cacheMode = CacheMode(policy == .useProtocolCachePolicy ? settings.cachePolicy : policy)
+        request.idleLimit = Duration.limit(storage.values.explicitTimeout ?? settings.requestTimeout)
         request.terms = terms
         return request
     }

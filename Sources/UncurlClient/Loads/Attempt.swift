@@ -89,10 +89,7 @@ struct Attempt: ~Copyable {
         offersIdentity = isKept && !self.request.decidesOnCoding
     }
 
-    /// Whether a server is asked for the request: see ``Request/isForServer``.
-    var isForServer: Bool { request.isForServer }
-
-    mutating func lowercaseScheme() -> Bool { request.lowercaseScheme() }
+    mutating func lowercaseScheme() -> Bool? { request.lowercaseScheme() }
 
     /// Whether a redirect of this load, or of the one that it resumes, has led to another origin: fields for the first
     /// origin alone are then left out.
@@ -225,12 +222,12 @@ extension Attempt {
         _ client: Client
     ) -> Step? {
         self.response = response
-        guard let transaction else { return nil }
-        client.keepCookies(of: response, from: transaction.place, to: request)
+        // Each part is read alone: a copy of the transaction retains a dozen references.
+        guard let asked = transaction?.asked(request, caching), let url = transaction?.url else { return nil }
+        client.keepCookies(of: response, from: asked.url, to: request)
         let head = AnswerHead(status: response.status, fields: judgedFields(of: response), length: response.length)
-        let asked = asked(transaction, caching)
         func receive(_ machine: inout AnswerMachine, _ memory: inout AuthorizationMemory) -> AnswerMachine.Verdict {
-            machine.receive(head, to: asked, at: unixTime(), url: URIReference(transaction.url), memory: &memory)
+            machine.receive(head, to: asked, at: unixTime(), url: URIReference(url), memory: &memory)
         }
         keepApart(client)
         let verdict =
@@ -255,18 +252,6 @@ extension Attempt {
         else { return fields }
         try? fields.replace("Location", "http" + place.dropFirst(2))
         return fields
-    }
-
-    private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
-        AskedRequest(
-            method: request.method,
-            url: transaction.place,
-            fields: transaction.fields,
-            hasOwnAuthorization: request.fields?.contains(.authorization) == true,
-            authorized: transaction.authorized?.space,
-            sent: transaction.sent,
-            caching: caching
-        )
     }
 
     // MARK: The owner's decisions

@@ -142,8 +142,8 @@ package final class Load: HeldLoad {
             owner.hear(.changes(attempt.request))
             return getCookies { [self] in exchange() }
         }
-        guard attempt.isForServer else { return owner.loadLocally() }
-        if attempt.lowercaseScheme() { owner.hear(.changes(attempt.request)) }
+        guard let isChanged = attempt.lowercaseScheme() else { return owner.loadLocally() }
+        if isChanged { owner.hear(.changes(attempt.request)) }
         getCookies { [self] in find() }
     }
 
@@ -183,6 +183,8 @@ package final class Load: HeldLoad {
     }
 
     private func send(_ conditions: [(name: String, value: [UInt8])]) {
+        // It is read once: that costs as much as a retain.
+        let owner = owner
         do throws(LoadError) {
             let request = try attempt.transact(conditions + owner.addedFields, first, owner, client)
             let priority = owner.priority(to: request.origin)

@@ -8,49 +8,27 @@ internal import UncurlText
 /// A request as a load sends it. The load's owner makes it. Its content is not here: the load asks its owner for that
 /// when it sends the request (``LoadOwner/content(from:)``).
 package struct Request: Sendable {
-    package var method: String
+    package var method = "GET"
     /// An absolute URL, as it was written.
     package var url: String
     /// The request's own fields, which replace the client's; nil for none.
     package var fields: HTTPFields?
     /// How far the request may use the store of answers.
-    package var cacheMode: CacheMode
+    package var cacheMode = CacheMode.standard
     /// How long the peer may be idle; nil: for ever.
     package var idleLimit: Duration?
     /// The scope of the document that the load is part of; nil: the request is of its own site.
     package var document: CookieScope?
     /// Whether stored cookies are sent, and received cookies are stored.
-    package var handlesCookies: Bool
+    package var handlesCookies = true
     /// Whether a GET's content is sent. If false, a GET with content is refused.
-    package var sendsContentWithGET: Bool
+    package var sendsContentWithGET = false
     /// Whether a redirect of an earlier load, which this one resumes, has led to another origin.
-    package var hasLeftOrigin: Bool
+    package var hasLeftOrigin = false
     /// Nil: the client's terms apply.
     package var terms: RequestTerms?
 
-    package init(
-        method: String = "GET",
-        url: String,
-        fields: HTTPFields? = nil,
-        cacheMode: CacheMode = .standard,
-        idleLimit: Duration? = nil,
-        document: CookieScope? = nil,
-        handlesCookies: Bool = true,
-        sendsContentWithGET: Bool = false,
-        hasLeftOrigin: Bool = false,
-        terms: RequestTerms? = nil
-    ) {
-        self.method = method
-        self.url = url
-        self.fields = fields
-        self.cacheMode = cacheMode
-        self.idleLimit = idleLimit
-        self.document = document
-        self.handlesCookies = handlesCookies
-        self.sendsContentWithGET = sendsContentWithGET
-        self.hasLeftOrigin = hasLeftOrigin
-        self.terms = terms
-    }
+    package init(url: String) { self.url = url }
 
     /// Whether the program has named the accepted codings. Then the content is not decoded.
     var decidesOnCoding: Bool { fields.map { $0.contains("Accept-Encoding") || $0.contains("Range") } ?? false }
@@ -58,24 +36,15 @@ package struct Request: Sendable {
     /// The URL for the rules.
     var web: URIReference { URIReference(url) }
 
-    /// Whether a server is asked for it: the URL is http or https, in any case.
-    var isForServer: Bool {
-        if hasUsualScheme { return true }
-        guard let colon = url.firstIndex(of: ":") else { return false }
-        return ["http", "https"].contains(url[..<colon].lowercased())
-    }
-
-    private var hasUsualScheme: Bool {
-        url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8)
-    }
-
-    /// Puts the scheme in lower case. Returns whether it was not.
-    mutating func lowercaseScheme() -> Bool {
-        guard !hasUsualScheme, let colon = url.firstIndex(of: ":") else { return false }
+    /// Puts the scheme in lower case. Returns whether it was not; nil for a URL that is neither http nor https, for which no
+    /// server is asked.
+    mutating func lowercaseScheme() -> Bool? {
+        if url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8) { return false }
+        guard let colon = url.firstIndex(of: ":") else { return nil }
         let name = url[..<colon].lowercased()
-        guard name != url[..<colon] else { return false }
-        url = name + url[colon...]
-        return true
+        guard Origin.Scheme(rawValue: name) != nil else { return nil }
+        defer { url = name + url[colon...] }
+        return name != url[..<colon]
     }
 
     /// The URL that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for other schemes.
@@ -205,6 +174,19 @@ struct Transaction {
     var identity: [UInt8]?
 
     var scope: CookieScope { CookieScope(place) }
+
+    /// The request for the rules.
+    func asked(_ request: Request, _ caching: AskedRequest.Caching) -> AskedRequest {
+        AskedRequest(
+            method: request.method,
+            url: place,
+            fields: fields,
+            hasOwnAuthorization: request.fields?.contains(.authorization) == true,
+            authorized: authorized?.space,
+            sent: sent,
+            caching: caching
+        )
+    }
 }
 
 /// A request that was sent without content, cookies and credentials: the head for an origin and its fields, into which

@@ -5,15 +5,25 @@ internal import UncurlText
 ///
 /// A value of its own, without Foundation. A text that it does not accept is refused with the position and the reason.
 public struct HTTPURL: Sendable {
-    /// The server's origin: where a request is sent, and who may see what belongs to it.
-    public let origin: Origin
-    /// The host, in the form that connections and Host fields use.
-    public let host: URLHost
+    /// What stands before the path. URLs that begin alike share it, and a copy of a URL retains two objects.
+    private final class Start: Sendable {
+        let text: String
+        let origin: Origin
+        let host: URLHost
+
+        init(_ text: String, _ origin: Origin, _ host: URLHost) {
+            (self.text, self.origin, self.host) = (text, origin, host)
+        }
+    }
+
+    private let start: Start
     /// Path and query as they are sent in the request line (RFC 9112 §3.2.1). The fragment is not sent.
     public let target: String
-    /// The text up to the path. URLs that share it share what it says.
-    private let start: String
 
+    /// The server's origin: where a request is sent, and who may see what belongs to it.
+    public var origin: Origin { start.origin }
+    /// The host, in the form that connections and Host fields use.
+    public var host: URLHost { start.host }
     /// The scheme, which decides whether TLS is used.
     public var scheme: Origin.Scheme { origin.scheme }
     /// The port; the scheme's default if the URL has none, or an empty one (RFC 3986 §3.2.3).
@@ -27,7 +37,7 @@ public struct HTTPURL: Sendable {
     /// - Parameter other: nil for none.
     package init(_ text: String, near other: HTTPURL?) throws(Problem) {
         if let other, let count = other.startLength(of: text) {
-            (origin, host, start) = (other.origin, other.host, other.start)
+            start = other.start
             target = try Self.target(text, from: count)
             return
         }
@@ -35,17 +45,16 @@ public struct HTTPURL: Sendable {
         guard !bytes.isEmpty else { throw .empty }
         let (scheme, first) = try Self.scheme(bytes)
         let end = bytes[first...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
-        let port: UInt16
-        (host, port) = try Self.authority(bytes[first..<end], scheme)
-        origin = Origin(scheme: scheme, host: host, port: port)
-        start = String(decoding: bytes[..<end], as: UTF8.self)
+        let (host, port) = try Self.authority(bytes[first..<end], scheme)
+        let origin = Origin(scheme: scheme, host: host, port: port)
+        start = Start(String(decoding: bytes[..<end], as: UTF8.self), origin, host)
         target = try Self.target(text, from: end)
     }
 
     /// How many octets of a text are this URL's scheme and authority; nil for a text that begins otherwise.
     private func startLength(of text: String) -> Int? {
         let octets = text.utf8Span.span
-        let own = start.utf8Span.span
+        let own = start.text.utf8Span.span
         guard octets.count >= own.count else { return nil }
         for index in own.indices where octets[index] != own[index] { return nil }
         return octets.count == own.count || Self.endsAuthority(octets[own.count]) ? own.count : nil
@@ -132,7 +141,7 @@ public struct HTTPURL: Sendable {
 extension HTTPURL: Hashable {
     /// Whether both are the same resource's: the spelling of scheme and authority does not count (RFC 9110 §4.2.3).
     public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
-        left.target == right.target && left.origin == right.origin
+        left.target == right.target && (left.start === right.start || left.origin == right.origin)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -101,11 +101,8 @@ struct KeptMessagesTests {
 
     @Test("resume data have none of them, and no content")
     func resumption() throws {
-        var values = RequestValues(
-            url: try url("http://h.test/"),
-            cachePolicy: .reloadIgnoringLocalCacheData,
-            timeoutInterval: 7
-        )
+        var values = RequestValues(url: try url("http://h.test/"))
+        (values.cachePolicy, values.explicitTimeout) = (.reloadIgnoringLocalCacheData, 7)
         values.hasLeftOrigin = true
         let kept = StoreRecord.file(.download, of: values)
         values.terms = [try Self.everyTerm()[0]]
