@@ -24,17 +24,20 @@ RUNS = {"session, 64 tasks": ("session", 64, 60_000), "session, one task": ("ses
 
 
 def built(root):
-    """The programs of the tree at `root`; `fetch` is the smallest on the engine."""
+    """The programs of the tree at `root`; `fetch` is the smallest on the engine, which makes each request anew."""
     here = os.path.join(root, "Benchmarks", "Clients")
     for name in ("session", "manager"):
         subprocess.run(["swift", "build", "-c", "release", "--product", name], cwd=here, check=True, stdout=sys.stderr)
+    engine = os.path.join(root, "Benchmarks")
+    subprocess.run(["swift", "build", "-c", "release", "--product", "EngineBenchmarks"], cwd=engine, check=True, stdout=sys.stderr)
     # Earlier trees have no tools/.
     tool = os.path.join(root, "tools", "build")
     build = [tool] if os.path.exists(tool) else [os.path.join(root, "dev"), "build"]
     for name in ("volley", "fetch"):
         subprocess.run([*build, name], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
     return {name: os.path.join(folder, ".build", "release", name)
-            for folder, names in ((here, ("session", "manager")), (root, ("volley", "fetch"))) for name in names}
+            for folder, names in ((here, ("session", "manager")), (engine, ("EngineBenchmarks",)), (root, ("volley", "fetch")))
+            for name in names}
 
 
 def earlier(commit):
@@ -67,6 +70,12 @@ def instructions(command, preload=None):
     return (counts[1] - counts[0]) / 3_000
 
 
+def engine(binary):
+    """Microseconds of the engine's own thread for a request, the median of twenty bursts; the test server has the other core."""
+    output, _, _ = peers.run([binary, "--quiet", "true", "--filter", "GET 128 bytes, 64 connections"])
+    return float(re.search(r"CPU ns.*?^ *([\d.]+) 0\.500", output, re.M | re.S).group(1)) / 1_000
+
+
 def download(binary, server, url):
     """CPU seconds for a gigabyte."""
     _, cpu, _ = peers.run([binary, "-q", "--cacert", server.authority, url + "/file"], CLIENT_CORE)
@@ -89,7 +98,7 @@ def count(before, now):
                 print(f"{name}, {words}: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before; "
                       f"{made[1]:.1f} allocations, {made[0]:.1f} before", flush=True)
         found = [instructions(lambda count: [programs["fetch"], "-q", *[url] * count]) for programs in (before, now)]
-        print(f"engine, one connection: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before", flush=True)
+        print(f"fetch, one connection: {found[1]:,.0f} instructions a request now, {found[1] / found[0]:.3f} of before", flush=True)
 
 
 def middle(values):
@@ -105,6 +114,7 @@ def compare(before, now, pairs):
         costs = {name: (lambda programs, run=run: clients.cost(run[0], programs[run[0]], url, run[1], run[2])[0], "µs a request")
                  for name, run in RUNS.items()}
         costs["volley, 64 connections"] = lambda programs: volley(programs["volley"], url), "µs a request"
+        costs["engine, 64 connections"] = lambda programs: engine(programs["EngineBenchmarks"]), "µs a request"
         for name, secure in (("plain", files.plain), ("TLS 1.3", files.secure)):
             costs[f"download of 1 GiB, {name}"] = lambda programs, root=secure: download(programs["fetch"], files, root), "CPU-s/GB"
         ratios, ours = {name: [] for name in costs}, {name: [] for name in costs}

@@ -20,6 +20,8 @@ public enum MessageSerializer {
             throw HTTP1Error(.invalidHost, offset: 0, side: .local)
         }
         try checkFraming(fields, head.version)
+        // Not behind other heads: to reserve for each would copy all before it each time.
+        if buffer.isEmpty { buffer.reserveCapacity(block.count + 4 * fields.count + 16) }
         let mark = buffer.count
         buffer.append(contentsOf: block[head.methodRange])
         buffer.append(ASCII.space)
