@@ -313,15 +313,14 @@ let package = Package(
         .executable(name: "fetch", targets: ["fetch"]),
     ],
     traits: [
-        // On unless a package says `traits: []`, which spares it what only these commands and the load generator need.
-        .default(enabledTraits: ["Commands"]),
+        // All are off unless asked for: a program resolves no package that it does not use.
         .trait(name: "Commands", description: "volley, httpbin and UncurlLoad, which need two packages"),
-        // For programs that have these packages; off unless asked for.
+        // For programs that have these packages.
         .trait(name: "SwiftLog", description: "sessions and managers write to swift-log"),
         .trait(name: "SwiftMetrics", description: "sessions and managers count by swift-metrics"),
         .trait(name: "SwiftDistributedTracing", description: "sessions and managers trace (swift-distributed-tracing)"),
         .trait(name: "HTTPTypes", description: "URLSession takes and gives the messages of swift-http-types"),
-        // Codings of content, each with a system library; off unless asked for.
+        // Codings of content, each with a system library.
         .trait(name: "Brotli", description: "answers in br are asked for and decoded, by libbrotli (libbrotli-dev)"),
         .trait(name: "Zstd", description: "answers in zstd are asked for and decoded, by libzstd (libzstd-dev)"),
     ],

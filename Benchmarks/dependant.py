@@ -12,11 +12,11 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 
-UNCURL = '.package(url: "file://{clone}", branch: "main", traits: [])'
+UNCURL = '.package(url: "file://{clone}", branch: "main")'
 CLIENTS = {
     "URLLoading by URL": (UNCURL, "URLLoading", "uncurl", "_ = try await URLSession.shared.data(from: url)"),
     "Uncurl by URL": (UNCURL, "Uncurl", "uncurl", "_ = try await HTTPSessionManager(baseURL: url).get(\"users/1\", as: [String].self)"),
-    "Uncurl by path": ('.package(name: "uncurl", path: "{clone}", traits: [])', "Uncurl", "uncurl",
+    "Uncurl by path": ('.package(name: "uncurl", path: "{clone}")', "Uncurl", "uncurl",
                        "_ = try await HTTPSessionManager(baseURL: url).get(\"users/1\", as: [String].self)"),
     "AsyncHTTPClient": ('.package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0")', "AsyncHTTPClient", "async-http-client",
                         "_ = try await HTTPClient.shared.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(1))"),

@@ -10,7 +10,7 @@ port=${NGINX_PORT:-18931}
 for tool in nginx wrk taskset; do
     command -v "$tool" >/dev/null || { echo "server-vs-nginx: $tool is not installed" >&2; exit 1; }
 done
-swift build -c release --product httpbin >/dev/null
+swift build --traits Commands -c release --product httpbin >/dev/null
 work=$(mktemp -d)
 nginx_pid=
 ours_pid=

@@ -6,7 +6,7 @@ let targets = ["Response", "Request", "Split", "Chunked", "RoundTrip"]
 
 let package = Package(
     name: "fuzz",
-    dependencies: [.package(name: "uncurl", path: "..")],
+    dependencies: [.package(name: "uncurl", path: "..", traits: ["Commands"])],
     targets: [
         // The properties, free of libFuzzer; the tests of the rooms compile the same files to replay the corpora.
         .target(name: "FuzzProperties", dependencies: [.product(name: "UncurlHTTP1", package: "uncurl")]),

@@ -81,6 +81,9 @@ need_watch() { need python3 elfutils; }
 # The descriptors a test of many connections needs; the hard limit is what it is.
 raise_limits() { ulimit -n "$(ulimit -Hn)"; }
 
+# The package with the trait that its commands, tests and the load generator need. By default it has none: who depends on a library resolves no package.
+swift_build() { swift build --traits Commands "$@"; }
+
 # The commands as they are shipped: the Swift runtime linked in, and no dynamic exclusivity checks, which the tests
 # have made in debug builds and which cost a load tester 3 % of its CPU. Bounds and overflow checks stay. Frame pointers
 # go, as C compilers drop them at -O2: they cost the parser 5 to 8 %. A program exports no symbols to libraries that it might load: the
@@ -88,7 +91,7 @@ raise_limits() { ulimit -n "$(ulimit -Hn)"; }
 # folders give the same bytes.
 release() {
     # The linker warns of a mktemp inside the toolchain's FoundationEssentials, which nobody here can mend.
-    swift build -c release --static-swift-stdlib --omit-frame-pointers -Xswiftc -enforce-exclusivity=unchecked \
+    swift_build -c release --static-swift-stdlib --omit-frame-pointers -Xswiftc -enforce-exclusivity=unchecked \
         -Xcc "-ffile-prefix-map=$PWD=/uncurl" -Xswiftc -file-prefix-map -Xswiftc "$PWD=/uncurl" \
         -Xlinker --no-export-dynamic --product "$1" 2>&1 | grep -v 'the use of `mktemp. is dangerous' >&2
 }
@@ -117,8 +120,8 @@ step() {
 # The products that are libraries, from the bottom up.
 libraries=(UncurlHTTP1 UncurlSemantics UncurlWebSocket UncurlReactor UncurlTLS UncurlEngine URLLoading Uncurl UncurlExtras UncurlXML UncurlTestKit UncurlTestServer UncurlLoad UncurlLoadReports)
 
-# `swift build`, unless who calls has built everything.
-build() { [ -n "${UNCURL_BUILT:-}" ] || swift build "$@" >&2; }
+# Builds, unless who calls has built everything.
+build() { [ -n "${UNCURL_BUILT:-}" ] || swift_build "$@" >&2; }
 
 # Builds the libraries alone, each with what lies below it (no command, no test), and sets `flags` to what finds their modules.
 build_libraries() {

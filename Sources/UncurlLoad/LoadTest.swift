@@ -1,6 +1,10 @@
 import UncurlReactor
 import UncurlTLS
 
+#if !Commands
+#error("UncurlLoad needs the trait Commands: say traits: [\"Commands\"], or swift build --traits Commands")
+#endif
+
 /// A load test that a Swift program configures and runs: the load of the command `volley`, and visits in Swift.
 ///
 /// ```swift

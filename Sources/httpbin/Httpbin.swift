@@ -5,6 +5,10 @@ internal import UncurlReactor
 internal import UncurlTLS
 internal import UncurlTestServer
 
+#if !Commands
+#error("httpbin needs the trait Commands: say traits: [\"Commands\"], or swift build --traits Commands")
+#endif
+
 /// The test server as a program: listens until SIGINT or SIGTERM, then lets requests under way finish.
 ///
 /// An error prints one line to standard error, and the exit status is 1.

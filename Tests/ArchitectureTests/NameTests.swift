@@ -12,8 +12,11 @@ struct NameTests {
         "TestSupport", "TextCoding", "Tour", "WebSocket",
     ]
 
-    @Test("a package with targets of names that others have may depend on every library of ours")
-    func dependant() throws {
+    @Test(
+        "a package with targets of names that others have may depend on every library of ours, and resolves no other",
+        arguments: ["", ", traits: []"]
+    )
+    func dependant(traits: String) throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
         // Behind the targets stand products for our own commands alone.
         let products = manifest.prefix(upTo: try #require(manifest.range(of: "\n    targets:")).lowerBound)
@@ -32,7 +35,7 @@ struct NameTests {
             import PackageDescription
             let package = Package(
                 name: "dependant",
-                dependencies: [.package(name: "uncurl", path: "\(SourceTree.root.path)", traits: [])],
+                dependencies: [.package(name: "uncurl", path: "\(SourceTree.root.path)"\(traits))],
                 targets: \(Self.taken).map { .target(name: $0) }
                     + [.target(name: "All", dependencies: [\(dependencies.joined(separator: ", "))])]
             )
@@ -42,5 +45,7 @@ struct NameTests {
         let words = ["swift", "build", "--package-path", folder.path, "--target", "TLS"]
         let ended = try EndedProgram("/usr/bin/env", words)
         #expect(ended.status == 0, "\(ended.out)\(ended.err)")
+        let resolved = try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/.build/checkouts")
+        #expect(resolved ?? [] == [])
     }
 }

@@ -4,7 +4,7 @@ import UncurlLoadReports
 // A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command
 // line cannot say is in the visit: each request follows from the response before it.
 //
-//   swift run LoadScenario [URL] [VISITS A SECOND]
+//   swift run --traits Commands LoadScenario [URL] [VISITS A SECOND]
 
 struct Refused: Error {}
 
