@@ -55,6 +55,27 @@ struct PageTests {
         }
     }
 
+    @Test("no page has a link that docc alone follows, since a code host shows it as text")
+    func linksOfDocc() {
+        for page in Self.pages {
+            #expect(page.text.firstMatch(of: /<doc:[^>]*>|\]\(doc:/) == nil, "\(page)")
+        }
+    }
+
+    @Test("each page that shows the dependency has the address of .release/address, and this version")
+    func dependency() throws {
+        let address = try String(contentsOf: SourceTree.root.appending(path: ".release/address"), encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let shown = Self.pages.flatMap { page in
+            page.text.matches(of: /\.package\(url: "[^"]*uncurl[^)]*\)/).map { (page, String($0.output)) }
+        }
+        #expect(Set(shown.map(\.0.path)).count >= 4)
+        for (page, text) in shown {
+            let wanted = ".package(url: \"\(address)\", from: \"\(try VersionTests.version())\""
+            #expect(text.hasPrefix(wanted), "\(page): \(text)")
+        }
+    }
+
     @Test("the first pages are short", arguments: [("README.md", 100), ("ARCHITECTURE.md", 200)])
     func lengths(path: String, limit: Int) throws {
         let page = try #require(Self.pages.first { $0.path == path })

@@ -7,7 +7,7 @@ import Testing
 struct VersionTests {
     private static let file = "Sources/UncurlHTTP1/Messages/PackageVersion.swift"
 
-    private static func version() throws -> String {
+    static func version() throws -> String {
         let source = try #require(SourceTree.sources.first { $0.path == file })
         return String(try #require(source.text.firstMatch(of: /text = "(\d+\.\d+\.\d+)"/)).1)
     }
