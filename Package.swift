@@ -76,6 +76,8 @@ struct Room {
 
 /// What users take, and the rooms below it, from the bottom up.
 let rooms = [
+    // glibc or musl.
+    Room(name: "UncurlLibC"),
     // Hexadecimal digits, Base64, percent-encoding, addresses and JSON, for all.
     Room(name: "UncurlText", needs: "CUncurlLinux", tests: "TestSupport", pages: "README.md"),
     Room(name: "UncurlHTTP1", tests: "TestSupport", pages: "README.md"),
@@ -87,7 +89,7 @@ let rooms = [
     ),
     Room(
         name: "UncurlTLS",
-        needs: "CUncurlOpenSSL UncurlText",
+        needs: "UncurlLibC CUncurlOpenSSL UncurlText",
         tests: "CUncurlOpenSSL UncurlTestServer CertificateTestSupport TestSupport",
         pages: "README.md"
     ),
@@ -116,14 +118,14 @@ let rooms = [
     // One load, with its events and questions.
     Room(
         name: "UncurlClient",
-        needs: "UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText",
+        needs: "UncurlLibC UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText",
         tests: "UncurlEngine TestSupport",
         pages: "README.md"
     ),
     Room(
         name: "URLLoading",
         needs: """
-            UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText CUncurlZlib \
+            UncurlLibC UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS UncurlText CUncurlZlib \
             HTTPTypes Logging Metrics Tracing
             """,
         tests: """
@@ -135,7 +137,7 @@ let rooms = [
     Room(
         name: "Uncurl",
         needs: """
-            URLLoading UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
+            UncurlLibC URLLoading UncurlClient UncurlEngine UncurlSemantics UncurlWebSocket UncurlReactor UncurlHTTP1 UncurlTLS \
             UncurlText Logging Metrics Tracing
             """,
         tests: """
@@ -147,7 +149,7 @@ let rooms = [
     // Images, caches and signs of progress: a product of its own, which no request needs.
     Room(
         name: "UncurlExtras",
-        needs: "Uncurl UncurlReactor CUncurlZlib",
+        needs: "UncurlLibC Uncurl UncurlReactor CUncurlZlib",
         tests: "UncurlTestKit FacadeTestSupport UncurlTestServer TestSupport"
     ),
     // FoundationXML links libxml2: a product of its own, so that other programs are spared it.
@@ -155,25 +157,25 @@ let rooms = [
     Room(name: "UncurlTestKit", needs: "Uncurl UncurlText", tests: "FacadeTestSupport UncurlTestServer TestSupport"),
     Room(
         name: "UncurlTestServer",
-        needs: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlOpenSSL",
+        needs: "UncurlLibC UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket CUncurlOpenSSL",
         tests: "UncurlText UncurlTLS UncurlReactor UncurlHTTP1 UncurlWebSocket httpbin ScriptedPeer TestSupport"
     ),
     Room(
         name: "httpbin",
         kind: .program,
-        needs: "UncurlTestServer UncurlTLS UncurlReactor UncurlHTTP1 ArgumentParser"
+        needs: "UncurlLibC UncurlTestServer UncurlTLS UncurlReactor UncurlHTTP1 ArgumentParser"
     ),
     // No package and no Foundation: the linkage check reads what it links.
     Room(
         name: "fetch",
         kind: .program,
-        needs: "UncurlEngine UncurlSemantics UncurlHTTP1 UncurlReactor UncurlTLS",
+        needs: "UncurlLibC UncurlEngine UncurlSemantics UncurlHTTP1 UncurlReactor UncurlTLS",
         tests: "UncurlSemantics UncurlTLS ScriptedPeer TestSupport"
     ),
     Room(
         name: "UncurlLoad",
         needs: """
-            UncurlText UncurlEngine UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer UncurlReactor UncurlHTTP1 \
+            UncurlLibC UncurlText UncurlEngine UncurlSemantics UncurlWebSocket UncurlTLS UncurlTestServer UncurlReactor UncurlHTTP1 \
             CUncurlLinux CUncurlZlib Histogram
             """,
         tests: """
@@ -182,13 +184,14 @@ let rooms = [
     ),
     Room(
         name: "UncurlLoadReports",
-        needs: "UncurlLoad UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor CUncurlLinux UncurlText",
+        needs:
+            "UncurlLibC UncurlLoad UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS UncurlReactor CUncurlLinux UncurlText",
         tests: "UncurlLoad LoadTestSupport UncurlHTTP1 UncurlText UncurlReactor CUncurlLinux TestSupport",
         records: "Recorded"
     ),
     Room(
         name: "UncurlLocust",
-        needs: "UncurlLoad UncurlEngine UncurlSemantics UncurlTLS UncurlReactor CUncurlLinux",
+        needs: "UncurlLibC UncurlLoad UncurlEngine UncurlSemantics UncurlTLS UncurlReactor CUncurlLinux",
         tests: "UncurlLoad TestSupport",
         pages: "README.md"
     ),
@@ -196,7 +199,7 @@ let rooms = [
         name: "volley",
         kind: .program,
         needs: """
-            UncurlText UncurlLoad UncurlLoadReports UncurlLocust UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS \
+            UncurlLibC UncurlText UncurlLoad UncurlLoadReports UncurlLocust UncurlEngine UncurlSemantics UncurlHTTP1 UncurlTLS \
             UncurlTestServer UncurlReactor CUncurlLinux ArgumentParser
             """,
         tests: """

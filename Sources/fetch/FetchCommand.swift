@@ -1,6 +1,6 @@
-import Glibc
 import UncurlEngine
 import UncurlHTTP1
+import UncurlLibC
 import UncurlReactor
 import UncurlSemantics
 

@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Glibc
 internal import UncurlHTTP1
+internal import UncurlLibC
 internal import UncurlReactor
 internal import UncurlTLS
 internal import UncurlTestServer

@@ -6,13 +6,15 @@ import Testing
 struct RoomTests {
     /// What a room's files may import. An arrow is an import; none goes up or sideways.
     private static let allowed: [String: Set<String>] = [
+        // The only place that says which C library there is.
+        "UncurlLibC": ["Glibc", "Musl"],
         // Bytes and messages: knows neither sockets nor clocks, and needs not even the C library.
         "UncurlHTTP1": [],
         // Text and bytes, once for all rooms. Of the C library only the texts of addresses.
         "UncurlText": ["CUncurlLinux"],
         "UncurlReactor": ["UncurlText", "CUncurlLinux", "Synchronization"],
         // Sans-IO: ciphertext in, ciphertext out; files only where a program names one.
-        "UncurlTLS": ["UncurlText", "CUncurlOpenSSL", "Glibc", "Synchronization"],
+        "UncurlTLS": ["UncurlText", "CUncurlOpenSSL", "UncurlLibC", "Synchronization"],
         // Sans-IO as well, for both ends: octets and messages.
         "UncurlWebSocket": ["UncurlHTTP1", "UncurlText", "CUncurlZlib"],
         // What messages mean: policy, without sockets or a clock. Of TLS only the hash functions, which are OpenSSL's.
@@ -26,14 +28,14 @@ struct RoomTests {
         // One load, with its events and questions; its stores are protocols.
         "UncurlClient": [
             "UncurlText", "UncurlSemantics", "UncurlReactor", "UncurlHTTP1", "UncurlTLS", "UncurlWebSocket",
-            "UncurlEngine", "Synchronization", "Glibc",
+            "UncurlEngine", "Synchronization", "UncurlLibC",
         ],
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
             "Foundation", "FoundationEssentials", "Dispatch", "UncurlClient", "UncurlEngine", "UncurlSemantics",
             "UncurlHTTP1",
             "UncurlReactor", "UncurlTLS",
-            "UncurlWebSocket", "UncurlText", "CUncurlZlib", "Glibc", "Synchronization",
+            "UncurlWebSocket", "UncurlText", "CUncurlZlib", "UncurlLibC", "Synchronization",
             // By package traits, off unless asked for.
             "HTTPTypes", "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
@@ -43,43 +45,44 @@ struct RoomTests {
         "Uncurl": [
             "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "UncurlClient", "UncurlEngine",
             "UncurlSemantics", "UncurlHTTP1",
-            "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "Glibc", "Synchronization",
+            "UncurlWebSocket", "UncurlReactor", "UncurlTLS", "UncurlText", "UncurlLibC", "Synchronization",
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
         // What applications show: images, progress, activity.
         "UncurlExtras": [
-            "Uncurl", "UncurlReactor", "Foundation", "Dispatch", "CUncurlZlib", "Glibc", "Synchronization",
+            "Uncurl", "UncurlReactor", "Foundation", "Dispatch", "CUncurlZlib", "UncurlLibC", "Synchronization",
         ],
         // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
-        "UncurlTestKit": ["Uncurl", "UncurlText", "Foundation", "Dispatch", "Glibc", "Synchronization"],
+        "UncurlTestKit": ["Uncurl", "UncurlText", "Foundation", "Dispatch", "UncurlLibC", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
         "UncurlTestServer": [
             "UncurlText", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "UncurlWebSocket", "CUncurlOpenSSL",
-            "CUncurlLinux", "Glibc", "Synchronization",
+            "CUncurlLinux", "UncurlLibC", "Synchronization",
         ],
         "httpbin": [
-            "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "CUncurlLinux", "Glibc", "ArgumentParser",
+            "UncurlTestServer", "UncurlTLS", "UncurlReactor", "UncurlHTTP1", "CUncurlLinux", "UncurlLibC",
+            "ArgumentParser",
         ],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
-        "fetch": ["UncurlEngine", "UncurlSemantics", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "Glibc"],
+        "fetch": ["UncurlEngine", "UncurlSemantics", "UncurlHTTP1", "UncurlReactor", "UncurlTLS", "UncurlLibC"],
         // The load tester without its command line.
         "UncurlLoad": [
             "UncurlText", "UncurlEngine", "UncurlSemantics", "UncurlWebSocket", "UncurlHTTP1", "UncurlReactor",
             "UncurlTLS", "UncurlTestServer", "CUncurlLinux",
-            "CUncurlZlib", "Glibc",
+            "CUncurlZlib", "UncurlLibC",
             "Synchronization",
             "Histogram",
         ],
         // What is written of a run, and read again.
         "UncurlLoadReports": [
             "UncurlText", "UncurlLoad", "UncurlEngine", "UncurlSemantics", "UncurlHTTP1", "UncurlReactor", "UncurlTLS",
-            "CUncurlLinux", "Glibc", "Synchronization",
+            "CUncurlLinux", "UncurlLibC", "Synchronization",
         ],
         // A Locust master's words, and a run that follows them.
         "UncurlLocust": [
-            "UncurlLoad", "UncurlEngine", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "CUncurlLinux", "Glibc",
+            "UncurlLoad", "UncurlEngine", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "CUncurlLinux", "UncurlLibC",
         ],
         "volley": [
             "UncurlText", "UncurlLoad", "UncurlLoadReports", "UncurlLocust", "UncurlEngine", "UncurlSemantics",
@@ -88,7 +91,7 @@ struct RoomTests {
             "UncurlTLS",
             "UncurlTestServer",
             "CUncurlLinux",
-            "Glibc", "ArgumentParser",
+            "UncurlLibC", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
         "Examples": [
@@ -119,6 +122,17 @@ struct RoomTests {
             let stray = imports.subtracting(Self.allowed[file.room] ?? [])
             #expect(stray.isEmpty, "\(file) imports \(stray.sorted())")
         }
+    }
+
+    @Test(
+        "the portable rooms import neither a C library nor Foundation",
+        arguments: ["UncurlHTTP1", "UncurlSemantics", "UncurlText", "UncurlWebSocket"]
+    )
+    func portable(room: String) throws {
+        let bound: Set = ["UncurlLibC", "Glibc", "Musl", "Dispatch", "Foundation", "FoundationEssentials"]
+        let files = Self.files.filter { $0.room == room }
+        #expect(!files.isEmpty)
+        for file in files { #expect(bound.isDisjoint(with: SwiftText.imports(file.code)), "\(file)") }
     }
 
     @Test("no room below URLLoading links Foundation, whatever its table says")

@@ -1,5 +1,5 @@
 internal import CUncurlZlib
-internal import Glibc
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// The length of what has been written of a file, and its CRC-32 (RFC 1952 §8). By this sum another process recognises

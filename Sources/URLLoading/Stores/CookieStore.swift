@@ -1,9 +1,9 @@
 internal import Dispatch
 internal import Foundation
-internal import Glibc
 internal import Synchronization
 internal import UncurlClient
 internal import UncurlEngine
+internal import UncurlLibC
 internal import UncurlReactor
 internal import UncurlSemantics
 

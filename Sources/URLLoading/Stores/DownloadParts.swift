@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
-internal import Glibc
 internal import Synchronization
+internal import UncurlLibC
 internal import UncurlText
 
 /// The unfinished downloads in the temporary folder, and those that background sessions have left in theirs. A part

@@ -1,7 +1,7 @@
 public import Foundation
-internal import Glibc
 internal import Synchronization
 internal import UncurlEngine
+internal import UncurlLibC
 internal import UncurlSemantics
 
 /// A store for cookies. Any thread.

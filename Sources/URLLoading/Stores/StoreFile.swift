@@ -1,6 +1,6 @@
 internal import Foundation
-internal import Glibc
 internal import UncurlClient
+internal import UncurlLibC
 internal import UncurlReactor
 internal import UncurlTLS
 

@@ -1,8 +1,8 @@
-internal import Glibc
 internal import Synchronization
 public import URLLoading
 internal import UncurlEngine
 internal import UncurlHTTP1
+internal import UncurlLibC
 internal import UncurlReactor
 internal import UncurlSemantics
 

@@ -1,6 +1,6 @@
 public import Foundation
-internal import Glibc
 internal import UncurlHTTP1
+internal import UncurlLibC
 
 extension String.Encoding {
     /// The encoding of a charset parameter, in any case: the one that the Encoding Standard (encoding.spec.whatwg.org

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// Whether there is a network path to a host, or to any host.

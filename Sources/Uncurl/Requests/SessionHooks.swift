@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import Glibc
 internal import Synchronization
 public import URLLoading
+internal import UncurlLibC
 
 /// Closures for events of the whole session, called on its delegate queue.
 public struct SessionHooks: Sendable {

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import URLLoading
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or the whole file.

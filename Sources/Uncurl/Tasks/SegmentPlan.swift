@@ -1,5 +1,5 @@
-internal import Glibc
 internal import URLLoading
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// Decides which part of a download is requested next. Parts are handed out in order, from the content's start. So when

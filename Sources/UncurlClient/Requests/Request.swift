@@ -1,6 +1,6 @@
-internal import Glibc
 package import UncurlEngine
 package import UncurlHTTP1
+internal import UncurlLibC
 package import UncurlSemantics
 internal import UncurlTLS
 internal import UncurlText

@@ -1,6 +1,6 @@
-internal import Glibc
 internal import Synchronization
 public import Uncurl
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// Shows on a terminal the progress of a task, or of a request with all its attempts: the amount, the total, the speed

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 import UncurlText
 
 /// The generator SplitMix64. The same seed gives the same numbers.

@@ -1,5 +1,5 @@
 internal import CUncurlLinux
-internal import Glibc
+internal import UncurlLibC
 import UncurlReactor
 
 /// The largest file, in bytes. A file is held in memory once; a larger one needs an upload test of another kind.

@@ -1,5 +1,5 @@
 internal import CUncurlLinux
-internal import Glibc
+internal import UncurlLibC
 
 /// The main thread's sleep: until another thread wakes it, the user interrupts, or time is up.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 import UncurlText
 
 /// Returns a number with this many decimals, by the C library's rules, as wrk prints it.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 
 /// A condition under which a run has failed: `p99>50ms`, `errors>0.1%`, `rps<1000`.
 package struct Threshold: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 
 /// The exit status of a run.
 package enum Verdict: Int32, Sendable {

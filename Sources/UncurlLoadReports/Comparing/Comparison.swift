@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 package import UncurlLoad
 import UncurlText
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 import UncurlLoad
 
 /// A figure of one interval, with the processor time that the host of the virtual machine took meanwhile: a share of

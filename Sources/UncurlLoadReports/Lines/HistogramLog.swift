@@ -1,5 +1,5 @@
-internal import Glibc
 import UncurlHTTP1
+internal import UncurlLibC
 package import UncurlLoad
 
 /// A line of HdrHistogram's interval log, version 1.3: there is one for each interval and tag.

@@ -1,5 +1,5 @@
 import CUncurlLinux
-internal import Glibc
+internal import UncurlLibC
 package import UncurlLoad
 import UncurlReactor
 package import UncurlSemantics

@@ -1,5 +1,5 @@
 internal import CUncurlLinux
-internal import Glibc
+internal import UncurlLibC
 import UncurlLoad
 import UncurlReactor
 

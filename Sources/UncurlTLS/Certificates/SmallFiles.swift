@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 
 /// Why a file could not be read.
 package struct FileFault: Error, Hashable {

@@ -1,5 +1,5 @@
 internal import CUncurlOpenSSL
-internal import Glibc
+internal import UncurlLibC
 
 /// Ciphertext that a session wants sent. One buffer serves all sessions of a loop: its owner sends and empties it after
 /// every call into a session, and keeps elsewhere what the socket did not take.

@@ -1,6 +1,6 @@
 internal import CUncurlOpenSSL
-internal import Glibc
 internal import Synchronization
+internal import UncurlLibC
 
 /// The sessions to resume of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. The
 /// key holds what else distinguishes peers. Each session's `Provenance` holds what the program decided, where it is

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 
 /// How a client's connections are secured. It is a value: a ``TLSContext`` is made from it once and shared.
 public struct TLSConfiguration: Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 
 /// Reads the certificates of ``TrustRoots``. It blocks.
 struct TrustLoader {

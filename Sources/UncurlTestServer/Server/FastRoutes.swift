@@ -1,5 +1,5 @@
-internal import Glibc
 internal import UncurlHTTP1
+internal import UncurlLibC
 internal import UncurlReactor
 import UncurlText
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 internal import UncurlReactor
 
 /// The part of a ``TestServer`` on one loop: its listener, its connections and its sweep.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import UncurlLibC
 import UncurlLoad
 import UncurlLoadReports
 import UncurlReactor

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CUncurlLinux
-import Glibc
 import UncurlHTTP1
+import UncurlLibC
 import UncurlLoad
 import UncurlReactor
 

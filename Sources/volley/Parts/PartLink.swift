@@ -1,5 +1,5 @@
 import CUncurlLinux
-import Glibc
+import UncurlLibC
 import UncurlLoad
 import UncurlReactor
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import UncurlLibC
 import UncurlLoad
 import UncurlLoadReports
 import UncurlReactor
