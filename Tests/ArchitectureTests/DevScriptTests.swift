@@ -63,7 +63,10 @@ struct DevScriptTests {
             SourceTree.files(in: folder) { name in endings.contains { name.hasSuffix($0) } }
         }
         let scripts = ["tools", ".ci"].flatMap { SourceTree.files(in: $0) { _ in true } }
-        let pages = ["README", "ARCHITECTURE", "CONTRIBUTING", "MIGRATION", "SECURITY", "LIMITS"].map { "\($0).md" }
+        let pages = [
+            "README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "LIMITS", "MAINTAINERS", "MIGRATION", "SECURITY",
+        ]
+        .map { "\($0).md" }
         let atTop = try (pages + ["Package.swift"]).map { SourceTree.File(path: $0, text: try text($0), code: "") }
         for file in texts + scripts + atTop {
             for match in file.text.matches(of: #/\./dev ([a-z]+)/#) {

@@ -78,8 +78,9 @@ struct ReadabilityTests {
     @Test(
         "the repository has the files that a newcomer looks for",
         arguments: [
-            "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "MIGRATION.md", "SECURITY.md", "LICENSE",
-            ".gitignore", ".swift-format",
+            "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE",
+            "LIMITS.md",
+            "MAINTAINERS.md", "MIGRATION.md", "SECURITY.md", ".gitignore", ".swift-format",
             ".ci/run", "dev", "Package.swift",
         ]
     )
