@@ -60,14 +60,22 @@ class Group:
             text += ("let (manager, folder, photo, place, url) = "
                      "(given.manager(), given.folder, given.photo, given.place, given.url)\n")
         # Each in a scope of its own within the one before: names may be declared again.
+        scopes = 1
         for line, block in self.blocks:
             text += "do {\n"
-            if self.is_run:
-                text += "".join("let manager = %s\n" % manager for call, manager in MANAGERS.items() if call in block)
-                for url, server in SERVERS:
-                    block = url.sub(r'(given.%s + "\1")' % server, block)
+            scopes += 1
+            special = next((manager for call, manager in MANAGERS.items() if call in block), None) if self.is_run else None
+            if special:
+                # The blocks behind it have the manager from before again.
+                text += "let before%d = manager\ndo {\nlet manager = %s\n" % (line, special)
+                scopes += 1
+            for url, server in SERVERS if self.is_run else []:
+                block = url.sub(r'(given.%s + "\1")' % server, block)
             text += '#sourceLocation(file: "%s", line: %d)\n%s\n#sourceLocation()\n' % (self.page, line, block)
-        return text + "}\n" * (len(self.blocks) + 1)
+            if special:
+                text += "do {\nlet manager = before%d\n" % line
+                scopes += 1
+        return text + "}\n" * scopes
 
 
 def groups(page, text):

@@ -10,6 +10,7 @@ import UncurlTestServer
 
 struct User: Codable, Sendable { var name = "Ada" }
 struct Answer: Codable, Sendable {}
+struct Photo: Codable, Sendable {}
 
 final class Given: Sendable {
     private let plain: RawServer
