@@ -22,7 +22,9 @@ final class Given: Sendable {
 
     init() {
         do {
-            let user: [RawStep] = [.receive(.headEnd), .send(Self.response("application/json", #"{"name": "Ada"}"#)), .finish]
+            let user: [RawStep] = [
+                .receive(.headEnd), .send(Self.response("application/json", #"{"name": "Ada"}"#)), .finish,
+            ]
             plain = try RawServer.start([], otherwise: RawScript(user))
             let identity = try TestCertificates.localhost
             let context = try TLSServerContext(TLSServerConfiguration(identity))
