@@ -4,7 +4,7 @@
 usage: articles.py BUILT [PAGE ...]     BUILT is the folder of a debug build of the libraries, such as .build/debug
 
 The blocks of a page are one function: a block sees what those before it have declared, and one that imports begins
-anew. Their URLs of api.example.com and of localhost become those of a server of this machine.
+anew. `given.swift` has the manager that they use, and the servers of this machine that stand for those of their URLs.
 """
 import glob
 import os
@@ -21,7 +21,22 @@ MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "Unc
 OF_TRAITS = ["HTTPTypes", "Logging", "CoreMetrics", "Metrics", "ServiceContextModule", "Instrumentation", "Tracing"]
 # A load run takes seconds and links packages: these are compiled, and the load tester's own tests run.
 COMPILED = ["Sources/UncurlLoad/", "Sources/UncurlLoadReports/", "Sources/UncurlLocust/", "Sources/volley/"]
-SERVER = re.compile(r'"https?://(?:api\.example\.com|localhost:[0-9]+)(/[^"]*)"')
+# The URLs of the pages, and the servers that stand for them: properties of `given`.
+SERVERS = [
+    (re.compile(r'"https?://(?:api\.example\.com|localhost:[0-9]+)((?:/[^"]*)?)"'), "base"),
+    # Over TLS, by the company's own authority.
+    (re.compile(r'"https://company\.example\.com((?:/[^"]*)?)"'), "secureBase"),
+    # It answers what a proxy is asked for, too.
+    (re.compile(r'"http://(?:\w+:\w+@)?proxy\.example\.com:3128()"'), "base"),
+    (re.compile(r'"(?:https?://httpbin\.org|wss?://api\.example\.com)((?:/[^"]*)?)"'), "routes"),
+]
+# Calls of blocks whose server has to answer in another way, and where their manager comes from.
+MANAGERS = {
+    "manager.events(": "try given.managerOfEvents()",
+    "manager.webSocketTask(": "given.manager(of: given.routes)",
+    "serializer: .xml": "given.manager(of: given.routes)",
+    "policy.roots": "given.manager(of: given.secureBase)",
+}
 
 
 class Group:
@@ -45,10 +60,22 @@ class Group:
             text += ("let (manager, folder, photo, place, url) = "
                      "(given.manager(), given.folder, given.photo, given.place, given.url)\n")
         # Each in a scope of its own within the one before: names may be declared again.
+        scopes = 1
         for line, block in self.blocks:
-            block = SERVER.sub(r'(given.base + "\1")', block) if self.is_run else block
-            text += 'do {\n#sourceLocation(file: "%s", line: %d)\n%s\n#sourceLocation()\n' % (self.page, line, block)
-        return text + "}\n" * (len(self.blocks) + 1)
+            text += "do {\n"
+            scopes += 1
+            special = next((manager for call, manager in MANAGERS.items() if call in block), None) if self.is_run else None
+            if special:
+                # The blocks behind it have the manager from before again.
+                text += "let before%d = manager\ndo {\nlet manager = %s\n" % (line, special)
+                scopes += 1
+            for url, server in SERVERS if self.is_run else []:
+                block = url.sub(r'(given.%s + "\1")' % server, block)
+            text += '#sourceLocation(file: "%s", line: %d)\n%s\n#sourceLocation()\n' % (self.page, line, block)
+            if special:
+                text += "do {\nlet manager = before%d\n" % line
+                scopes += 1
+        return text + "}\n" * scopes
 
 
 def groups(page, text):
