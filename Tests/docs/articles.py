@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MODULES = ["UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "UncurlClient", "URLLoading", "Uncurl",
+MODULES = ["UncurlLibC", "UncurlText", "UncurlHTTP1", "UncurlSemantics", "UncurlReactor", "UncurlTLS", "UncurlWebSocket", "UncurlEngine", "UncurlClient", "URLLoading", "Uncurl",
            "UncurlExtras", "UncurlXML", "UncurlTestKit", "UncurlTestServer", "ScriptedPeer"]
 # Modules of packages that come by traits, in a build that has them.
 OF_TRAITS = ["HTTPTypes", "Logging", "CoreMetrics", "Metrics", "ServiceContextModule", "Instrumentation", "Tracing"]
