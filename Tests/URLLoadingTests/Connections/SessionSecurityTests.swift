@@ -41,7 +41,7 @@ struct SessionSecurityTests {
             security.evaluate(stranger, of: try origin(number)) { _ in }
             if number == 500 { #expect(try security.hasExcused(origin(0)) && !security.hasExcused(origin(501))) }
         }
-        for number in 0..<5_000 { #expect(try security.hasExcused(origin(number))) }
+        #expect(try (0..<5_000).allSatisfy { try security.hasExcused(origin($0)) })
     }
 
     @Test("the identity of a server that has asked is the storage's if that alone answers, and else equals no other")
