@@ -36,8 +36,8 @@ package struct Request: Sendable {
     /// The URL for the rules.
     var web: URIReference { URIReference(url) }
 
-    /// Puts the scheme in lower case. Returns whether it was not; nil for a URL that is neither http nor https: no server
-    /// is asked for it.
+    /// Puts the scheme in lower case. Returns whether it was not; nil for a URL that is neither http nor https: then no
+    /// server is asked.
     mutating func lowercaseScheme() -> Bool? {
         if url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8) { return false }
         guard let colon = url.firstIndex(of: ":") else { return nil }
