@@ -53,6 +53,43 @@ struct ConcurrencyTests {
         #expect(claims == Set(Self.unchecked.keys))
     }
 
+    /// Each look at it would wrap it once more (a fault of Swift 6.3's reabstraction): memory and stack would grow with
+    /// every look. In a structure, an array or a dictionary it lies as it was stored.
+    @Test("no closure lies bare in a mutex")
+    func bareClosures() {
+        let sources = SourceTree.sources
+        let aliases = sources.flatMap { file in
+            file.code.matches(of: /typealias (\w+)(?:<[^>]*>)? =([^=]*?)(?:\n\n|\n *\}|;)/)
+                .filter { $0.output.2.contains("->") }.map { String($0.output.1) }
+        }
+        #expect(aliases.contains("Questions"))
+        for file in sources {
+            for match in file.code.matches(of: /Mutex<(.*)/) {
+                let type = Self.argument(match.output.1)
+                let names = Set(type.split { !$0.isLetter }.map(String.init))
+                #expect(!type.contains("->") && names.isDisjoint(with: aliases), "\(file): \(type)")
+            }
+        }
+    }
+
+    /// The text up to the closing angle bracket, without what stands in square brackets.
+    private static func argument(_ text: Substring) -> String {
+        var (angles, squares, result, last) = (1, 0, "", Character(" "))
+        for character in text {
+            switch character {
+            case "[": squares += 1
+            case "]": squares -= 1
+            case "<": angles += 1
+            case ">" where last != "-": angles -= 1
+            default: break
+            }
+            if angles == 0 { break }
+            if squares == 0, character != "]" { result.append(character) }
+            last = character
+        }
+        return result
+    }
+
     @Test("no global escapes the checks")
     func nonisolatedUnsafe() {
         for file in Self.files { #expect(!file.code.contains("nonisolated(unsafe)"), "\(file)") }

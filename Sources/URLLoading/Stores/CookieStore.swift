@@ -40,8 +40,14 @@ final class CookieStore: Sendable {
     private let file: CookieFile?
     /// The queue of a store with a file: the file is read and written here alone, except for the first reading.
     private let queue: DispatchQueue?
-    /// What to call after changes, and whether a call is already on its way.
-    private let observer = Mutex<(body: (@Sendable () -> Void)?, isOnItsWay: Bool)>((nil, false))
+    private struct Observer {
+        /// What to call after changes.
+        var body: (@Sendable () -> Void)?
+        /// Whether a call is already on its way.
+        var isOnItsWay = false
+    }
+
+    private let observer = Mutex(Observer())
 
     private let writesFirstAtOnce: Bool
     private let reportLine: @Sendable (String) -> Void

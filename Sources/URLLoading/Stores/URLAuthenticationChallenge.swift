@@ -126,19 +126,19 @@ package final class ChallengeSender: NSObject, URLAuthenticationChallengeSender 
     /// An answer as a session's delegate gives it to its completion handler.
     package typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    private let waiting: Mutex<(@Sendable (Reply) -> Void)?>
+    private struct Asker {
+        let tell: @Sendable (Reply) -> Void
+    }
+
+    private let asker: Mutex<Asker?>
 
     /// - Parameter answer: called at most once, on the thread that answers.
     init(_ answer: @escaping @Sendable (Reply) -> Void) {
-        waiting = Mutex(answer)
+        asker = Mutex(Asker(tell: answer))
     }
 
     private func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
-        let then = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        then?((disposition, credential))
+        asker.withLock { $0.take() }?.tell((disposition, credential))
     }
 
     package func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {

@@ -75,8 +75,12 @@ final class StreamEnding: Sendable {
     private let isHeld: Bool
     private let isTold = Atomic(false)
     private let received = Atomic<Int64>(0)
-    /// Ends the request when the owner calls ``finish()``; set at the end of the content, where `isHeld` is true.
-    private let held = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct Held {
+        /// Ends the request when the owner calls ``finish()``; set at the end of the content, where `isHeld` is true.
+        var finish: (@Sendable () -> Void)?
+    }
+
+    private let held = Mutex(Held())
 
     /// - Parameter isHeld: whether the owner ends the request with ``finish()``, after the last frame, and reports the
     ///   end of the task with ``tellTask(_:)``, after a handler.
@@ -132,7 +136,7 @@ final class StreamEnding: Sendable {
             control.finish(statusCode, reason, retryCount: taskEnd.retryCount)
         }
         if isHeld {
-            held.withLock { $0 = finish }
+            held.withLock { $0.finish = finish }
         } else {
             taskEnd.tell(chunks.task, reason)
             finish()
@@ -141,7 +145,7 @@ final class StreamEnding: Sendable {
     }
 
     /// Ends the request, if its content has ended or broken off.
-    func finish() { held.withLock { $0.take() }?() }
+    func finish() { held.withLock { $0.finish.take() }?() }
 
     /// Reports the end of a task where `isHeld` is true.
     func tellTask(_ error: UncurlError?) { taskEnd.tell(chunks.task, error) }

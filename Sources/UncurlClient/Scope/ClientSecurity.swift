@@ -30,13 +30,24 @@ package final class ClientSecurity: TrustEvaluator {
 
     /// What all securities of a session share.
     private final class Shared: Sendable {
+        /// In a structure: each look at a closure that lies bare in a mutex wraps it once more, and after a hundred thousand
+        /// connections the call would need more stack than a thread has.
+        struct Held {
+            let questions: Questions
+        }
+
         let configuration: TLSConfiguration
         let isSharedContext: Bool
         /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
-        let questions = Mutex<Questions?>(nil)
+        private let held = Mutex<Held?>(nil)
 
         init(_ configuration: TLSConfiguration, isSharedContext: Bool) {
             (self.configuration, self.isSharedContext) = (configuration, isSharedContext)
+        }
+
+        var questions: Questions? {
+            get { held.withLock { $0?.questions } }
+            set { held.withLock { $0 = newValue.map { Held(questions: $0) } } }
         }
     }
 
@@ -75,9 +86,9 @@ package final class ClientSecurity: TrustEvaluator {
     private static let last = Atomic<UInt64>(0)
 
     /// Notes that the session is invalid: from here on the built-in verdict applies.
-    package func askNoSession() { shared.questions.withLock { $0 = nil } }
+    package func askNoSession() { shared.questions = nil }
 
-    package func ask(_ questions: Questions) { shared.questions.withLock { $0 = questions } }
+    package func ask(_ questions: Questions) { shared.questions = questions }
 
     /// Returns the context. Sessions without settings of their own share one: they trust the same servers and show the
     /// same identity, so they may share tickets. A session with a delegate has its own, so that nothing links its
@@ -114,7 +125,7 @@ package final class ClientSecurity: TrustEvaluator {
         _ origin: Origin,
         _ answer: @escaping @Sendable (TrustVerdict?) -> Void
     ) {
-        guard let questions = shared.questions.withLock({ $0 }) else { return answer(.builtIn) }
+        guard let questions = shared.questions else { return answer(.builtIn) }
         questions.judge(trust, proxy, origin, self) { [self] verdict in
             // A proxy that is trusted so could change the answers of servers that it is asked for without TLS.
             if proxy == nil || origin.scheme == .http, case .accept = verdict, case .failure = trust.verdict {
@@ -124,14 +135,14 @@ package final class ClientSecurity: TrustEvaluator {
         }
     }
 
-    package func timeLimit(for origin: Origin) -> Duration? { shared.questions.withLock { $0 }?.limit(origin, self) }
+    package func timeLimit(for origin: Origin) -> Duration? { shared.questions?.limit(origin, self) }
 
     package func chooseIdentity(
         for request: IdentityRequest,
         of origin: Origin,
         answer: @escaping @Sendable (IdentityAnswer?) -> Void
     ) {
-        guard let questions = shared.questions.withLock({ $0 }) else { return answer(.configured) }
+        guard let questions = shared.questions else { return answer(.configured) }
         questions.choice(request, origin, self) { [self] chosen, isStored in
             if chosen != nil { choosers.withLock { $0[origin] = isStored } }
             answer(chosen)

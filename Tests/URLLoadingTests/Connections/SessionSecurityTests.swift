@@ -44,6 +44,23 @@ struct SessionSecurityTests {
         #expect(try (0..<5_000).allSatisfy { try security.hasExcused(origin($0)) })
     }
 
+    @Test("the thousandth question is asked with as little stack as the first")
+    func stack() throws {
+        let places = Mutex<[UInt]>([])
+        let security = ClientSecurity(.isolated, hasDelegate: false)
+        let judge: ClientSecurity.Judge = {
+            var here: UInt8 = 0
+            let place = withUnsafePointer(to: &here) { UInt(bitPattern: $0) }
+            places.withLock { $0.append(place) }
+            $4(.accept)
+        }
+        security.ask((judge: judge, choice: { $3(.configured, false) }, limit: { _, _ in nil }))
+        let (stranger, origin) = (try stranger, try origin(0))
+        for _ in 0..<1_000 { security.evaluate(stranger, of: origin) { _ in } }
+        let found = places.withLock { Set($0) }
+        #expect(found.count == 1)
+    }
+
     @Test("the identity of a server that has asked is the storage's if that alone answers, and else equals no other")
     func expected() throws {
         let client = try TestCertificates.client
