@@ -44,12 +44,12 @@ struct MergeCommand: ParsableCommand {
         }
         let files = try ReportFile.open(sinks)
         let whole = try SavedReport.merged(reports)
-        try ReportFile.write(files) { format throws(UsageError) in
-            switch format {
+        try ReportFile.write(files) { file throws(UsageError) in
+            switch file.format {
             case .json: whole.document.text
             case .html: try whole.page()
             case .hgrm: (try whole.headline() ?? LatencyHistogram()).percentileText()
-            case .text: try whole.text()
+            case .text: try whole.text(in: file.style)
             case .hlog, .csv, .requests, .wrk, .markdown, .junit, .github: ""
             }
         }
@@ -73,8 +73,8 @@ struct MergeCommand: ParsableCommand {
         for file in files where file.format == .hlog {
             do throws(Errno) { try file.replace(with: whole.text) } catch { throw file.problem(error) }
         }
-        try ReportFile.write(files) { format throws(UsageError) in
-            switch format {
+        try ReportFile.write(files) { file throws(UsageError) in
+            switch file.format {
             case .text: return whole.table
             case .hgrm:
                 let main = whole.total("corrected") ?? whole.total("raw") ?? whole.totals.first?.histogram
