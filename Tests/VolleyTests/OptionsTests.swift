@@ -292,16 +292,4 @@ struct OptionsTests {
         }
         #expect(!text.isEmpty)
     }
-
-    @Test("the help of all flags has those that are rarely used, too", arguments: [[], ["worker"], ["lead"]])
-    func helpOfAll(command: [String]) throws {
-        guard case .information(let common) = try Program.parse(line: command + ["--help"]),
-            case .information(let all) = try Program.parse(line: command + ["--help-all"])
-        else {
-            Issue.record("help is not information")
-            return
-        }
-        #expect(common.contains("--rate <RATE>") && all.contains("--rate <RATE>"))
-        #expect(!common.contains("--spin <TIME>") && all.contains("--spin <TIME>"))
-    }
 }

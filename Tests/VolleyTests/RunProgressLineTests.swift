@@ -37,8 +37,29 @@ struct RunProgressLineTests {
             60: "3 s of 10 s · 120,401/s · p99 4.31 ms · 3 errors", 40: "3 s · 120,401/s · p99 4.31 ms · 3 errors",
         ]
         if let text = wanted[columns] { #expect(line == text) }
-        let plots = LiveView.lines(IntervalSeries(), columns: columns).map { $0.replacing(#/\u{1B}\[\d*m/#, with: "") }
+        let plots = LiveView.lines(IntervalSeries(), columns: columns, .plain)
         #expect(columns < 40 || plots.allSatisfy { $0.count <= columns }, "\(plots)")
+    }
+
+    @Test("plots have the whole width from the first interval on, the newest on the right", arguments: [40, 100, 300])
+    func plots(columns: Int) {
+        var series = IntervalSeries()
+        for index in 0..<UInt64(columns) {
+            var metrics = Metrics()
+            metrics[.completed] = index == 0 ? 50 : 100
+            metrics[.failed] = index == 2 ? 1 : 0
+            series.add(Interval(start: index * 1_000, end: (index + 1) * 1_000, metrics: metrics), of: .requests)
+            guard [0, 1, 2, 9, columns - 10, columns - 9].contains(Int(index)) else { continue }
+            let coloured = LiveView.lines(series, columns: columns, TextStyle(columns: columns, isColored: true))
+            let lines = coloured.map { $0.replacing(#/\u{1B}\[\d*m/#, with: "") }
+            #expect(lines == LiveView.lines(series, columns: columns, .plain))
+            // The lowest row of the first plot, under its heading.
+            #expect(lines[6].count == columns && lines[6].hasSuffix("█"), "\(lines[6])")
+            #expect(lines.allSatisfy { $0.count <= columns })
+            #expect(coloured[6].contains("\u{1B}[31m") == (index >= 2 && index < columns - 9), "\(index)")
+            // Two intervals have half of it each.
+            if index == 1 { #expect(lines[1].filter { $0 == "█" }.count == (columns - 11) / 2, "\(lines[1])") }
+        }
     }
 
     @Test("a run by count shows the count, and a warm-up is called one")
@@ -105,7 +126,7 @@ struct RunProgressLineTests {
     private func drawn(wanted: Bool, terminal: Bool) throws -> String {
         let pipe = Pipe()
         var line = LiveView(
-            descriptor: pipe.fileHandleForWriting.fileDescriptor,
+            Terminal(descriptor: pipe.fileHandleForWriting.fileDescriptor),
             isWanted: wanted,
             terminal: terminal
         )

@@ -5,29 +5,30 @@ import UncurlTLS
 import UncurlText
 
 extension RunResult {
-    package var text: String {
+    package var text: String { text(in: .plain) }
+
+    package func text(in style: TextStyle) -> String {
         var sections = [heading]
+        let requests = metrics.has(.schedule) ? "corrected times" : "successes"
+        let times = plan.options.work == .requests ? requests : "TLS handshakes"
+        let latency = metrics.headline(plan.options.work)
+        let histogram = style.histogram(of: times, latency)
         switch plan.options.work {
         case .requests:
-            sections += [countLines, latencyLines]
+            sections += [style.judged(countLines), style.headed(latencyLines), histogram]
             // The table was just encoded, so reading it cannot fail.
-            sections.append((try? nameLines(namesJSON.items, "")) ?? [])
-            if plan.options.showsDistribution {
-                let times = metrics.has(.schedule) ? "corrected times" : "successes"
-                sections.append(distribution(of: times, metrics.headline(.requests)))
-            }
+            sections.append(style.headed((try? nameLines(namesJSON.items, "")) ?? []))
+            if plan.options.showsDistribution { sections.append(style.headed(distribution(of: times, latency))) }
             sections.append(connectionLines)
         case .handshakes:
-            sections += [handshakeLines, latencyLines]
-            if plan.options.showsDistribution {
-                sections.append(distribution(of: "TLS handshakes", metrics[.tls]))
-            }
+            sections += [handshakeLines, style.headed(latencyLines), histogram]
+            if plan.options.showsDistribution { sections.append(style.headed(distribution(of: times, latency))) }
         }
         sections.append(handshakeSums)
-        if !metrics.failures.isEmpty { sections.append(failureLines) }
-        if plan.threads > 1 { sections.append(threadLines) }
+        if !metrics.failures.isEmpty { sections.append(style.headed(failureLines, .red)) }
+        if plan.threads > 1 { sections.append(style.headed(threadLines)) }
         sections.append(runTable)
-        sections.append(thresholds.lines)
+        sections.append(style.judged(thresholds.lines))
         if !notes.isEmpty { sections.append(notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
@@ -270,7 +271,7 @@ extension RunResult {
 }
 
 extension SavedReport {
-    package func text() throws(UsageError) -> String {
+    package func text(in style: TextStyle = .plain) throws(UsageError) -> String {
         let run = document["run"]
         let parts = run?["merged_from"]?.integer ?? 1
         let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
@@ -295,7 +296,9 @@ extension SavedReport {
             let (due, unsent) = (grouped(count("schedule", "due")), grouped(count("schedule", "unsent")))
             lines.append(row("Schedule", "\(due) due, \(unsent) never sent"))
         }
-        lines += generatorLimits.map { row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))") }
+        lines += style.judged(
+            generatorLimits.map { row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))") }
+        )
         let unit = isHandshakes ? "connections/s" : "successes/s"
         lines.append(row("Rate", "\(fixed(rate, 2)) \(unit)"))
         lines += streamLines(document["stream"], document["websocket"])
@@ -303,12 +306,16 @@ extension SavedReport {
             let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
             lines.append(row("Status", text))
         }
-        lines += try latencyLines()
-        let names = try nameLines(document["names"]?.items ?? [], path)
-        if !names.isEmpty { lines += [""] + names }
-        lines += errorLines(document["errors"]?.items ?? [])
+        let corrected = try histogram(.corrected)
+        let times = isHandshakes ? "TLS handshakes" : corrected == nil ? "successes" : "corrected times"
+        let sections = [
+            style.headed(try latencyLines()), style.histogram(of: times, try headline() ?? LatencyHistogram()),
+            style.headed(try nameLines(document["names"]?.items ?? [], path)),
+            style.headed(errorLines(document["errors"]?.items ?? []), .red),
+        ]
+        for section in sections where !section.isEmpty { lines += [""] + section }
         let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
-        if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
+        if !failed.isEmpty { lines += [""] + style.judged(failed.map { "FAILED: \(oneLine($0, limit: 400))" }) }
         let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
         if !notes.isEmpty { lines += [""] + notes }
         return lines.joined(separator: "\n") + "\n"
@@ -320,12 +327,12 @@ extension SavedReport {
             guard let title = figure.title, let histogram = try histogram(figure) else { continue }
             if let row = histogramRow(title, histogram) { rows.append(row) }
         }
-        return rows.isEmpty ? [] : ["", left("Latency", 12) + columnHeads] + rows
+        return rows.isEmpty ? [] : [left("Latency", 12) + columnHeads] + rows
     }
 
     private func errorLines(_ rows: [JSONTree]) -> [String] {
         let lines = rows.map { "  \(grouped($0["count"]?.integer ?? 0)) × \(oneLine(failureWords($0)))" }
-        return lines.isEmpty ? [] : ["", "Errors"] + lines
+        return lines.isEmpty ? [] : ["Errors"] + lines
     }
 }
 

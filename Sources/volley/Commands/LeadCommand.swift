@@ -1,29 +1,32 @@
 import ArgumentParser
 import UncurlLoad
 
-struct LeadCommand: ParsableCommand {
+struct LeadCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley lead",
         abstract: "Lead a run of several machines, with one view, one report and one verdict.",
-        usage: "volley lead --on COMMAND… [options] URL",
+        usage: "volley lead --on COMMAND… [flags] URL",
         discussion: """
             Each COMMAND runs `volley part` somewhere: 'ssh a volley part', 'kubectl exec -i pod-0 -- volley part', \
             'volley part'. The lead controls it through its standard input. Each part has its share of connections, \
-            requests and rate; -t applies to each part; files that options name are files of the part's machine. All \
+            requests and rate; -t applies to each part; files that flags name are files of the part's machine. All \
             parts start at once, even if their clocks differ.
 
             Exit status: as volley; also 4 where a part has ended early. The report names it.
-            """
+            """,
+        helpNames: HelpPage.names
     )
 
-    @Option(parsing: .unconditionalSingleValue, help: .of("lead-on")) var on: [String] = []
+    static let refused = ["--shard", "--start-at", "--schema"]
+
+    @Option(parsing: .unconditionalSingleValue, help: .of("on", "lead")) var on: [String] = []
 
     @OptionGroup
     var load: LoadCommand
 
     func perform() throws(UsageError) -> Verdict {
         guard !on.isEmpty else { throw UsageError("lead has no parts: add --on COMMAND for each") }
-        try load.given.refuse(["--shard", "--start-at", "--schema"], "is not for a lead: leave it out")
+        try load.given.refuse(Self.refused, "is not for a lead: leave it out")
         let invocation = try Invocation(load)
         try need(invocation.load.target != nil, "lead needs a URL: each part would test a server of its own")
         guard !invocation.reports.contains(where: { $0.format == .requests }) else {

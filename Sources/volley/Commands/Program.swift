@@ -74,25 +74,33 @@ enum Program {
         }
     }
 
-    private static func parse<Command: ParsableCommand>(
+    private static func parse<Command: DocumentedCommand>(
         _ line: [String],
         as type: Command.Type,
         _ parsed: (Command) -> Parsed
     ) throws(UsageError) -> Parsed {
-        if line == ["--help-all"] { return .information(type.helpMessage(includeHidden: true)) }
         do {
-            guard let command = try type.parseAsRoot(line) as? Command else { return .information(type.helpMessage()) }
+            guard let command = try type.parseAsRoot(line) as? Command else { return help(type, line) }
             return parsed(command)
         } catch {
-            if type.exitCode(for: error).isSuccess { return .information(type.message(for: error)) }
+            if type.exitCode(for: error).isSuccess {
+                let text = type.message(for: error)
+                // The parser knows that help is asked for, and not the value of a flag.
+                return text == type.helpMessage() ? help(type, line) : .information(text)
+            }
             var words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
             if type is LoadCommand.Type { words = LoadCommand.hint(words, line) ?? words }
             throw UsageError("\(words) (see \(type.configuration.commandName ?? "volley") --help)")
         }
     }
+
+    private static func help(_ type: any DocumentedCommand.Type, _ line: [String]) -> Parsed {
+        let columns = min(Terminal.output.size.columns, 100)
+        return .information(HelpPage(type).text(all: HelpPage.isOfAll(line), columns: columns))
+    }
 }
 
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley check",
         abstract: "Check a scenario file, without a run.",
@@ -101,10 +109,11 @@ struct CheckCommand: ParsableCommand {
             The file, its data files and each request are read as for a run. One line summarizes the file.
 
             Exit status: 0; 1 where a run would refuse the file, with the place and the remedy.
-            """
+            """,
+        helpNames: HelpPage.names
     )
 
-    @Argument(help: .of("check-file")) var file: String
+    @Argument(help: .of("file", "check")) var file: String
 
     func perform() throws(UsageError) -> Verdict {
         let scenario = try ScenarioFile(path: file)

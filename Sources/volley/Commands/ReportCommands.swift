@@ -4,7 +4,7 @@ import UncurlLoadReports
 import UncurlReactor
 import UncurlText
 
-struct MergeCommand: ParsableCommand {
+struct MergeCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley merge",
         abstract: "Combine the reports of a run's parts by adding their histograms, not by averaging percentiles.",
@@ -13,14 +13,15 @@ struct MergeCommand: ParsableCommand {
             A report is a file of --format json, or an interval log of --format hlog. The parts come from --shard, or \
             from simultaneous runs on several machines. Exit status: that of the worst part, or 1 where a report \
             cannot be read.
-            """
+            """,
+        helpNames: HelpPage.names
     )
 
-    @Option(help: .of("merge-format")) var format: [String] = []
+    @Option(help: .of("format", "merge")) var format: [String] = []
 
-    @Option(name: [.customShort("o"), .long], help: .of("merge-output")) var output: [String] = []
+    @Option(name: [.customShort("o"), .long], help: .of("output", "merge")) var output: [String] = []
 
-    @Argument(help: .of("merge-report")) var reports: [String]
+    @Argument(help: .of("report", "merge")) var reports: [String]
 
     func perform() throws(UsageError) -> Verdict {
         let (paths, sinks) = (reports, try ReportSink.parse(format, outputs: output))
@@ -44,12 +45,12 @@ struct MergeCommand: ParsableCommand {
         }
         let files = try ReportFile.open(sinks)
         let whole = try SavedReport.merged(reports)
-        try ReportFile.write(files) { format throws(UsageError) in
-            switch format {
+        try ReportFile.write(files) { file throws(UsageError) in
+            switch file.format {
             case .json: whole.document.text
             case .html: try whole.page()
             case .hgrm: (try whole.headline() ?? LatencyHistogram()).percentileText()
-            case .text: try whole.text()
+            case .text: try whole.text(in: file.style)
             case .hlog, .csv, .requests, .wrk, .markdown, .junit, .github: ""
             }
         }
@@ -73,8 +74,8 @@ struct MergeCommand: ParsableCommand {
         for file in files where file.format == .hlog {
             do throws(Errno) { try file.replace(with: whole.text) } catch { throw file.problem(error) }
         }
-        try ReportFile.write(files) { format throws(UsageError) in
-            switch format {
+        try ReportFile.write(files) { file throws(UsageError) in
+            switch file.format {
             case .text: return whole.table
             case .hgrm:
                 let main = whole.total("corrected") ?? whole.total("raw") ?? whole.totals.first?.histogram
@@ -86,7 +87,7 @@ struct MergeCommand: ParsableCommand {
     }
 }
 
-struct CompareCommand: ParsableCommand {
+struct CompareCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley compare",
         abstract: "Compare two JSON reports, an earlier and a later one.",
@@ -103,16 +104,17 @@ struct CompareCommand: ParsableCommand {
 
             Exit status: 0; 2 where a figure is worse or, with --fail-if, where a condition holds; 3 where volley was \
             the limit in one of the runs and errors have not increased; 1 where a report cannot be read.
-            """
+            """,
+        helpNames: HelpPage.names
     )
 
-    @Option(help: .of("compare-tolerance")) var tolerance = "2%"
+    @Option(help: .of("tolerance", "compare")) var tolerance = "2%"
 
-    @Option(parsing: .unconditionalSingleValue, help: .of("compare-fail-if")) var failIf: [String] = []
+    @Option(parsing: .unconditionalSingleValue, help: .of("fail-if", "compare")) var failIf: [String] = []
 
-    @Argument(help: .of("compare-before")) var before: String
+    @Argument(help: .of("before", "compare")) var before: String
 
-    @Argument(help: .of("compare-after")) var after: String
+    @Argument(help: .of("after", "compare")) var after: String
 
     /// Compares the reports, and writes the result. With conditions, only they decide. Without conditions, a figure
     /// decides that is worse beyond chance and tolerance. If volley was the limit, only errors count.

@@ -4,11 +4,11 @@ import UncurlLoad
 import UncurlLocust
 import UncurlSemantics
 
-struct WorkerCommand: ParsableCommand {
+struct WorkerCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley worker",
         abstract: "Make load for a Locust master.",
-        usage: "volley worker --master HOST[:PORT] [options] [URL]",
+        usage: "volley worker --master HOST[:PORT] [flags] [URL]",
         discussion: """
             The master says when the load starts and how many users there are. Each user is one busy connection, or a \
             share of a rate. The URL is the argument target_url of the locustfile, with target_rate as the rate of all \
@@ -16,21 +16,33 @@ struct WorkerCommand: ParsableCommand {
             needs only one empty User class.
 
             Exit status: as volley; also 1 where no master answers for a minute.
-            """
+            """,
+        helpNames: HelpPage.names
     )
 
-    @Option(help: .of("worker-master")) var master: String
+    static let refused = ofMaster + ofReports
+    private static let ofMaster = [
+        "-c", "-d", "-n", "--warmup", "--rate", "--stage", "--search-max", "--think", "--drain", "--spin",
+        "--max-lag", "--arrivals", "--websocket", "--replay", "--handshake-only", "--shard", "--start-at",
+    ]
+    private static let ofReports = [
+        "--format", "-o", "--latency", "--live", "--interval", "--prometheus", "--linger", "--otlp", "--fail-if",
+        "--abort-on-fail", "--repeat", "--schema",
+    ]
 
-    @Flag(help: "Count response times as coarsely as Locust's own workers do, for old dashboards.")
-    var locustCoarse = false
+    @Option(help: .of("master", "worker")) var master: String
 
-    @Option(help: .of("worker-orphan")) var orphan = "run"
+    @Flag(help: .of("locust-coarse", "worker")) var locustCoarse = false
+
+    @Option(help: .of("orphan", "worker")) var orphan = "run"
 
     @OptionGroup
     var load: LoadCommand
 
     func perform() throws(UsageError) -> Verdict {
-        try load.checkForWorker()
+        let given = load.given
+        try given.refuse(Self.ofMaster, "is not for a worker: its master controls the load; leave the flag out")
+        try given.refuse(Self.ofReports, "is not for a worker: its master has the figures; leave it out")
         try need(["stop", "run"].contains(orphan), "--orphan \(quoted(orphan)) is unknown: use stop or run")
         var load = load
         // This only allows that many threads: the master says how many users there are.
@@ -57,21 +69,5 @@ extension WorkerCommand {
         }
         // Without a port in the text, `url.port` is the default of HTTP, and Locust uses 5557.
         return (url.host, text.hasSuffix(":\(url.port)") ? url.port : 5_557)
-    }
-}
-
-extension LoadCommand {
-    /// Refuses flags that have no effect for a worker.
-    fileprivate func checkForWorker() throws(UsageError) {
-        let ofMaster = [
-            "-c", "-d", "-n", "--warmup", "--rate", "--stage", "--search-max", "--think", "--drain", "--spin",
-            "--max-lag", "--arrivals", "--websocket", "--replay", "--handshake-only", "--shard", "--start-at",
-        ]
-        try given.refuse(ofMaster, "is not for a worker: its master controls the load; leave the flag out")
-        let ofReports = [
-            "--format", "-o", "--latency", "--live", "--interval", "--prometheus", "--linger", "--otlp", "--fail-if",
-            "--abort-on-fail", "--repeat",
-        ]
-        try given.refuse(ofReports, "is not for a worker: its master has the figures; leave it out")
     }
 }

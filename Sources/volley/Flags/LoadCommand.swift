@@ -7,33 +7,30 @@ import UncurlTestServer
 
 /// The command line of volley. Values stay text here. ``LoadOptions`` reads them, so that every error message is one
 /// line in the same words.
-struct LoadCommand: ParsableCommand {
+struct LoadCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley",
         abstract: "A load tester for HTTP/1.1 servers over TCP and TLS, with wrk's flags.",
-        usage: "volley [-t N] [-c N] [-d TIME | -n N] [options] [URL]",
+        usage: "volley [flags] [URL]",
         discussion: """
-            Numbers may have fractions, powers of ten, and k, M or G (1.5k, 1e3); times have us, ms, s, m or h, and \
-            are seconds without (0.2s, 1h30m); shares are such as 0.1% or 0.001. A file named - is standard input or \
-            output. Without a URL, volley starts its own server and tests that (--self).
+            Numbers may be 1.5k or 1e6, times 500us, 0.2s or 1h30m, shares 0.1% or 0.001. A file named - is standard \
+            input or output. Commands, each with --help: lead (a run of several machines), worker (for a Locust \
+            master), merge (the reports of a run's parts), compare (two reports), check (a file of scenarios). \
+            `volley schema` prints the JSON report's schema, `volley schema scenario` a scenario file's.
+
+            A number may have a fraction, a power of ten, and k, M or G; a time has us, ms, s, m or h, or is in seconds.
+
+            An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed \
+            unless --no-resume does.
 
             Exit status: 0 success; 1 the command line or the machine does not allow the run; 2 a condition of \
             --fail-if holds or its figure was not measured, or no rate keeps --search-max; 3 volley did not keep up \
             with --rate or --stage, and nothing failed; 4 requests or connections failed, or nothing was completed; \
-            5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: the first SIGINT ends the \
-            run and its report is written, a second one ends volley at once.
-
-            --help shows the common flags, --help-all every flag.
-
-            Commands, each with --help: `volley lead` distributes a run over other machines, `volley worker` works for \
-            a Locust master, `volley merge` combines the reports of a run's parts, `volley compare` compares two \
-            reports, `volley check` checks a scenario file. `volley schema` prints the JSON report's schema, and \
-            `volley schema scenario` a scenario file's.
-
-            An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed \
-            unless --no-resume does.
+            5 every request has a response, but some have a status other than 2xx or 3xx; 130 interrupted: the first \
+            SIGINT ends the run and its report is written, a second one ends volley at once.
             """,
-        version: "volley \(PackageVersion.text)"
+        version: "volley \(PackageVersion.text)",
+        helpNames: HelpPage.names
     )
 
     @Argument(help: .of("url")) var url: String?
@@ -49,7 +46,7 @@ struct LoadCommand: ParsableCommand {
     @Option(parsing: .unconditional, help: .of("body")) var body: String?
     @Option(help: .of("body-file")) var bodyFile: String?
 
-    @OptionGroup(title: "What each request carries") var content: ContentFlags
+    @OptionGroup var content: ContentFlags
 
     @Option(help: .of("pipeline")) var pipeline = "1"
     @Option(help: .of("warmup")) var warmup: String?
@@ -62,15 +59,15 @@ struct LoadCommand: ParsableCommand {
     @Flag(name: [.customShort("6"), .customLong("ipv6")], help: .of("ipv6")) var ipv6 = false
     @Option(name: .joined("x"), help: .of("proxy")) var proxy: String?
 
-    @OptionGroup(title: "What is requested") var what: InputFlags
+    @OptionGroup var what: InputFlags
 
-    @OptionGroup(title: "WebSockets") var webSocket: WebSocketFlags
+    @OptionGroup var webSocket: WebSocketFlags
 
-    @OptionGroup(title: "When requests are sent") var pace: PaceFlags
+    @OptionGroup var pace: PaceFlags
 
-    @OptionGroup(title: "Limits of connections") var limits: ConnectionFlags
+    @OptionGroup var limits: ConnectionFlags
 
-    @OptionGroup(title: "TLS") var security: SecurityFlags
+    @OptionGroup var security: SecurityFlags
 
     @Option(help: .of("format")) var format: [String] = []
     @Option(name: [.customShort("o"), .long], help: .of("output")) var output: [String] = []

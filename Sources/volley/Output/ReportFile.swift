@@ -1,6 +1,7 @@
 import CUncurlLinux
 import UncurlLibC
 import UncurlLoad
+import UncurlLoadReports
 import UncurlReactor
 
 struct ReportFile {
@@ -16,6 +17,9 @@ struct ReportFile {
             try sink.path.map { path throws(UsageError) in try openForWriting(path, for: sink.flag) }
             ?? BlockingOutput.standard
     }
+
+    /// How a report for people looks here. A file has no terminal's look, whatever it is.
+    var style: TextStyle { isFile ? .plain : Terminal(descriptor: descriptor).style }
 
     static func open(_ sinks: [ReportSink]) throws(UsageError) -> [ReportFile] {
         var files: [ReportFile] = []
@@ -46,12 +50,12 @@ struct ReportFile {
     static func write(
         _ files: [ReportFile],
         after trouble: UsageError? = nil,
-        _ text: (ReportSink.Format) throws(UsageError) -> String
+        _ text: (ReportFile) throws(UsageError) -> String
     ) throws(UsageError) {
         var troubles = [trouble?.description].compactMap(\.self)
         for file in files where !file.format.isStream {
             do throws(UsageError) {
-                let text = try text(file.format)
+                let text = try text(file)
                 do throws(Errno) { try file.replace(with: text) } catch { throw file.problem(error) }
             } catch {
                 troubles.append("\(error)")

@@ -93,9 +93,9 @@ struct ReportSink: Hashable, Sendable {
 
 extension ReportSink.Format {
     /// The report of a finished run; empty for one that is written during the run.
-    func text(of result: RunResult) throws(UsageError) -> String {
+    func text(of result: RunResult, in style: TextStyle) throws(UsageError) -> String {
         switch self {
-        case .text: result.text
+        case .text: result.text(in: style)
         case .json: result.json.text
         case .wrk: result.wrk
         case .html: try SavedReport(result.json, path: "the report").page()

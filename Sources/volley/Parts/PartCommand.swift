@@ -6,11 +6,12 @@ import UncurlLoad
 import UncurlReactor
 
 /// `volley part`: makes a part of a run that another process leads by messages on standard input and output.
-struct PartCommand: ParsableCommand {
+struct PartCommand: DocumentedCommand {
     static let configuration = CommandConfiguration(
         commandName: "volley part",
         abstract: "Run a part of a run that `volley lead` leads, by messages on standard input and output.",
-        usage: "volley part"
+        usage: "volley part",
+        helpNames: HelpPage.names
     )
 
     /// Makes one run after another until the lead has closed. If a run cannot be made, the lead gets the reason, and

@@ -1,13 +1,12 @@
-internal import CUncurlLinux
-internal import UncurlLibC
 import UncurlLoad
+import UncurlLoadReports
 import UncurlReactor
 
 /// The display on a terminal during a run: a line or, redrawn in place, plots of the last minutes (requests per second
-/// and the 99th percentile, one column per interval) above facts and that line. If standard error is not a terminal,
-/// there is no display.
+/// and the 99th percentile, a column or more for each interval) above facts and that line. If standard error is not a
+/// terminal, there is no display.
 struct LiveView {
-    private let descriptor: CInt
+    private let screen: Terminal
     let isShown: Bool
     private let hasPlots: Bool
     private var drawnLines = 0
@@ -17,11 +16,13 @@ struct LiveView {
     private var grown: (time: UInt64, completed: UInt64) = (0, 0)
 
     private static let height = 6
+    /// The width of the numbers beside a plot.
+    private static let axis = 10
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
 
-    init(descriptor: CInt = STDERR_FILENO, isWanted: Bool, plots: Bool = false, terminal: Bool? = nil) {
-        self.descriptor = descriptor
-        isShown = isWanted && (terminal ?? Self.isTerminal(descriptor))
+    init(_ screen: Terminal = .errors, isWanted: Bool, plots: Bool = false, terminal: Bool? = nil) {
+        self.screen = screen
+        isShown = isWanted && (terminal ?? screen.isCapable)
         hasPlots = plots && isShown
     }
 
@@ -36,13 +37,13 @@ struct LiveView {
         let line = next(total, series, elapsed: elapsed, of: plan)
         guard hasPlots else {
             // Without automatic wrap, a narrow terminal cuts the line off and does not scroll.
-            try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
+            try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: screen.descriptor)
             isDrawn = true
             return
         }
-        let (columns, rows) = Self.size(of: descriptor)
+        let (columns, rows) = screen.size
         let facts = Self.facts(total, counted: counted, elapsed: elapsed, of: plan, columns: columns)
-        let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns) : []
+        let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns, screen.style) : []
         // As many names as fit get a line.
         let room = plots.isEmpty ? 0 : max(0, rows - plots.count - facts.count - 2)
         let names = zip(plan.requestNames.all, total.names).prefix(room)
@@ -52,16 +53,16 @@ struct LiveView {
         var text = "\u{1B}[?7l" + home
         for (index, line) in lines.enumerated() { text += line + "\u{1B}[K" + (index + 1 < lines.count ? "\r\n" : "") }
         text += "\u{1B}[J\u{1B}[?7h"
-        try? BlockingOutput.writeAll(text, to: descriptor)
+        try? BlockingOutput.writeAll(text, to: screen.descriptor)
         drawnLines = lines.count
     }
 
     /// Erases the view, so that the report starts on a clean line.
     mutating func clear() {
-        if isDrawn { try? BlockingOutput.writeAll("\r\u{1B}[K", to: descriptor) }
+        if isDrawn { try? BlockingOutput.writeAll("\r\u{1B}[K", to: screen.descriptor) }
         isDrawn = false
         guard drawnLines > 0 else { return }
-        try? BlockingOutput.writeAll(home + "\u{1B}[J", to: descriptor)
+        try? BlockingOutput.writeAll(home + "\u{1B}[J", to: screen.descriptor)
         drawnLines = 0
     }
 
@@ -75,40 +76,44 @@ struct LiveView {
         return String((oneLine(name).prefix(max(4, columns - figures.count)) + figures).prefix(columns))
     }
 
-    static func lines(_ series: IntervalSeries, columns: Int) -> [String] {
-        let width = min(max(columns - 12, 10), 240)
+    static func lines(_ series: IntervalSeries, columns: Int, _ style: TextStyle) -> [String] {
+        let width = max(columns - axis - 1, 10)
         let points = Array(series.points.suffix(width))
         let rates = points.map(\.perSecond)
         let tails = points.map { Double($0.summary(percentiles: [99])?[99] ?? 0) }
         let errors = points.map { $0.errors > 0 }
-        return plot("per second", rates, errors) { Self.short($0) }
-            + plot("p99", tails, errors) { timeText($0) }
+        return plot("per second", rates, errors, width, style) { Self.short($0) }
+            + plot("p99", tails, errors, width, style) { timeText($0) }
     }
 
-    /// Columns of eighths, the newest on the right; red where something failed.
+    /// Columns of eighths, the newest on the right; red where something failed. While there are fewer intervals than
+    /// columns, an interval has several of them.
     private static func plot(
         _ name: String,
         _ values: [Double],
         _ errors: [Bool],
+        _ width: Int,
+        _ style: TextStyle,
         _ label: (Double) -> String
     ) -> [String] {
         let top = max(values.max() ?? 0, 1)
-        let heading =
-            "\u{1B}[1m\(name)\u{1B}[0m" + (values.last.map { " \(label($0))" } ?? " (no interval yet)")
+        let heading = style.text(name, .bold) + (values.last.map { " \(label($0))" } ?? " (no interval yet)")
+        let places = values.isEmpty ? [] : (0..<width).map { $0 * values.count / width }
         let body = (0..<height).map { row in
             let floor = Double(height - 1 - row)
-            let axis = row == 0 ? label(top) : row == height - 1 ? "0" : ""
-            var line = right(axis, 10) + " "
-            var isRed = false
-            for (value, failed) in zip(values, errors) {
-                let eighths = ((value / top * Double(height) - floor) * 8).rounded()
-                if failed != isRed {
-                    line += failed ? "\u{1B}[31m" : "\u{1B}[0m"
-                    isRed = failed
+            let mark = row == 0 ? label(top) : row == height - 1 ? "0" : ""
+            var line = right(mark, axis) + " "
+            // The columns of one colour that follow each other.
+            var (run, isRed) = ("", false)
+            for place in places {
+                let eighths = ((values[place] / top * Double(height) - floor) * 8).rounded()
+                if errors[place] != isRed {
+                    line += isRed ? style.text(run, .red) : run
+                    (run, isRed) = ("", errors[place])
                 }
-                line.append(bars[Int(min(max(eighths, 0), 8))])
+                run.append(bars[Int(min(max(eighths, 0), 8))])
             }
-            return isRed ? line + "\u{1B}[0m" : line
+            return line + (isRed ? style.text(run, .red) : run)
         }
         return [heading] + body
     }
@@ -188,7 +193,7 @@ extension LiveView {
                 grown = (elapsed, completed)
             }
         }
-        return Self.text(total, elapsed: elapsed, rate: rate, plan, columns: Self.size(of: descriptor).columns)
+        return Self.text(total, elapsed: elapsed, rate: rate, plan, columns: screen.size.columns)
     }
 
     /// - Parameter columns: the width. The most important details that fit are shown.
@@ -233,20 +238,5 @@ extension LiveView {
         parts.append("\(grouped(total.errors)) errors")
         if brevity < 3 { parts += total.remarks.map { "\(grouped($0.count)) \($0.title)" }.sorted() }
         return parts
-    }
-}
-
-extension LiveView {
-    private static func isTerminal(_ descriptor: CInt) -> Bool {
-        guard isatty(descriptor) == 1 else { return false }
-        guard let name = unsafe getenv("TERM") else { return false }
-        return unsafe String(cString: name) != "dumb"
-    }
-
-    /// The size; 80 by 24 where the terminal does not report it.
-    static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
-        return (Int(size.ws_col), Int(size.ws_row))
     }
 }

@@ -27,7 +27,9 @@ struct Run {
     typealias Measured = (result: RunResult, trouble: UsageError?)
 
     static func report(_ run: Measured, to files: [ReportFile]) throws(UsageError) -> Verdict {
-        try ReportFile.write(files, after: run.trouble) { format throws(UsageError) in try format.text(of: run.result) }
+        try ReportFile.write(files, after: run.trouble) { file throws(UsageError) in
+            try file.format.text(of: run.result, in: file.style)
+        }
         return run.result.verdict
     }
 
