@@ -30,8 +30,8 @@ package final class ClientSecurity: TrustEvaluator {
 
     /// What all securities of a session share.
     private final class Shared: Sendable {
-        /// In a structure: each look at a closure that lies bare in a mutex wraps it once more, and after a hundred thousand
-        /// connections the call would need more stack than a thread has.
+        /// In a structure: each look at a closure that lies bare in a mutex wraps it once more, and after a hundred
+        /// thousand connections the call would need more stack than a thread has.
         struct Held {
             let questions: Questions
         }
