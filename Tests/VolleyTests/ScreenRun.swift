@@ -10,6 +10,7 @@ func volleyOnTerminal(_ arguments: [String], variables: [String] = []) throws ->
         child, screen = pty.fork()
         if child == 0:
             os.environ["TERM"] = "xterm-256color"
+            os.environ.pop("NO_COLOR", None)
             os.environ.update(variable.split("=") for variable in sys.argv[1].split())
             fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
             os.execv(sys.argv[2], sys.argv[2:])
