@@ -59,7 +59,8 @@ struct ConcurrencyTests {
     func bareClosures() {
         for file in SourceTree.sources {
             // Of its own: others have the same names.
-            let aliases = file.code.matches(of: /typealias (\w+)(?:<[^>]*>)? =([^=]*?)\n\n/)
+            let function = /typealias (\w+)(?:<[^>]*>)? =\s*((?:@\w+ )*\((?:[^()]|\([^()]*\))*\)[^\n]*)/
+            let aliases = file.code.matches(of: function)
                 .filter { $0.output.2.contains("->") }.map { String($0.output.1) }
             for match in file.code.matches(of: /Mutex<(.*)/) {
                 let type = Self.argument(match.output.1)
