@@ -32,14 +32,14 @@ package final class ClientSecurity: TrustEvaluator {
     private final class Shared: Sendable {
         /// In a structure: each look at a closure that lies bare in a mutex wraps it once more, and after a hundred
         /// thousand connections the call would need more stack than a thread has.
-        struct Held {
+        struct Wrapped {
             let questions: Questions
         }
 
         let configuration: TLSConfiguration
         let isSharedContext: Bool
         /// Nil before the session's first context, and once the session is invalid: then the built-in verdict applies.
-        private let held = Mutex<Held?>(nil)
+        private let held = Mutex<Wrapped?>(nil)
 
         init(_ configuration: TLSConfiguration, isSharedContext: Bool) {
             (self.configuration, self.isSharedContext) = (configuration, isSharedContext)
@@ -47,7 +47,7 @@ package final class ClientSecurity: TrustEvaluator {
 
         var questions: Questions? {
             get { held.withLock { $0?.questions } }
-            set { held.withLock { $0 = newValue.map { Held(questions: $0) } } }
+            set { held.withLock { $0 = newValue.map { Wrapped(questions: $0) } } }
         }
     }
 
