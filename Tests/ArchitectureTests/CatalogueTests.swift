@@ -51,12 +51,6 @@ struct CatalogueTests {
         }
     }
 
-    /// As a code host makes it of a heading.
-    private static func anchor(of heading: Substring) -> String {
-        heading.drop { $0 == "#" || $0 == " " }.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
-            .replacing(" ", with: "-").lowercased()
-    }
-
     @Test("each question of a newcomer's leads to a place that answers it with code")
     func questions() throws {
         let pages = Self.pages(of: "Uncurl")
@@ -70,7 +64,7 @@ struct CatalogueTests {
             // What stands between that heading and the next.
             let sections = target.text.replacing("\n## ", with: "\u{0}## ").split(separator: "\u{0}")
             let section = try #require(
-                sections.first { Self.anchor(of: $0.prefix { !$0.isNewline }) == heading },
+                sections.first { PageTests.anchor(of: $0.prefix { !$0.isNewline }) == heading },
                 "\(question)"
             )
             #expect(section.contains("```swift\n"), "\(question)")

@@ -28,7 +28,7 @@ struct PageTests {
     }
 
     /// As GitHub makes it of a heading.
-    private static func anchor(of heading: Substring) -> String {
+    static func anchor(of heading: Substring) -> String {
         heading.drop { $0 == "#" || $0 == " " }.lowercased()
             .filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
             .replacing(" ", with: "-")

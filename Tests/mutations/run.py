@@ -166,7 +166,7 @@ def main():
         for mutant in chosen:
             mutant.apply()
             open(mutant.switch, "w", encoding="utf-8").write(SWITCH_TEXT)
-        built = subprocess.run(["swift", "build", "--build-tests"], cwd=ROOT, capture_output=True, text=True,
+        built = subprocess.run(["swift", "build", "--traits", "Commands", "--build-tests"], cwd=ROOT, capture_output=True, text=True,
                                env=dict(os.environ, UNCURL_ROOM=built_rooms))
         if built.returncode:
             sys.exit("run.py: the mutants do not compile:\n" + "\n".join(

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import UncurlClient
 
 /// A question to the program. A server or a proxy asks for credentials; a connection asks whether its server is
 /// trusted, or for a client certificate. A challenge never changes. Any thread.
@@ -126,19 +126,17 @@ package final class ChallengeSender: NSObject, URLAuthenticationChallengeSender 
     /// An answer as a session's delegate gives it to its completion handler.
     package typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    private struct Asker {
-        let tell: @Sendable (Reply) -> Void
-    }
-
-    private let asker: Mutex<Asker?>
+    private let question: Answer<Reply>
 
     /// - Parameter answer: called at most once, on the thread that answers.
     init(_ answer: @escaping @Sendable (Reply) -> Void) {
-        asker = Mutex(Asker(tell: answer))
+        question = Answer { reply in
+            if let reply { answer(reply) }
+        }
     }
 
     private func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
-        asker.withLock { $0.take() }?.tell((disposition, credential))
+        question.give((disposition, credential))
     }
 
     package func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {

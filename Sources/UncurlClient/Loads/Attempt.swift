@@ -89,8 +89,6 @@ struct Attempt: ~Copyable {
         offersIdentity = isKept && !self.request.decidesOnCoding
     }
 
-    mutating func lowercaseScheme() -> Bool? { request.lowercaseScheme() }
-
     /// Whether a redirect of this load, or of the one that it resumes, has led to another origin: fields for the first
     /// origin alone are then left out.
     var hasLeftOrigin: Bool { beginsElsewhere || machine.hasLeftOrigin }

@@ -142,7 +142,7 @@ package final class Load: HeldLoad {
             owner.hear(.changes(attempt.request))
             return getCookies { [self] in exchange() }
         }
-        guard let isChanged = attempt.lowercaseScheme() else { return owner.loadLocally() }
+        guard let isChanged = attempt.request.lowercaseScheme() else { return owner.loadLocally() }
         if isChanged { owner.hear(.changes(attempt.request)) }
         getCookies { [self] in find() }
     }
@@ -183,7 +183,7 @@ package final class Load: HeldLoad {
     }
 
     private func send(_ conditions: [(name: String, value: [UInt8])]) {
-        // It is read once: that costs as much as a retain.
+        // Each read of the property retains its object: one is enough.
         let owner = owner
         do throws(LoadError) {
             let request = try attempt.transact(conditions + owner.addedFields, first, owner, client)

@@ -36,15 +36,16 @@ package struct Request: Sendable {
     /// The URL for the rules.
     var web: URIReference { URIReference(url) }
 
-    /// Puts the scheme in lower case. Returns whether it was not; nil for a URL that is neither http nor https: then no
-    /// server is asked.
+    /// Puts the scheme in lower case. Returns whether that has changed the URL. Returns nil for a URL that is neither
+    /// http nor https, for which no server is asked.
     mutating func lowercaseScheme() -> Bool? {
         if url.utf8.starts(with: "http://".utf8) || url.utf8.starts(with: "https://".utf8) { return false }
         guard let colon = url.firstIndex(of: ":") else { return nil }
         let name = url[..<colon].lowercased()
         guard Origin.Scheme(rawValue: name) != nil else { return nil }
-        defer { url = name + url[colon...] }
-        return name != url[..<colon]
+        if name == url[..<colon] { return false }
+        url = name + url[colon...]
+        return true
     }
 
     /// The URL that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for other schemes.

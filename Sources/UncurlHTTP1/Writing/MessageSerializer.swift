@@ -20,7 +20,7 @@ public enum MessageSerializer {
             throw HTTP1Error(.invalidHost, offset: 0, side: .local)
         }
         try checkFraming(fields, head.version)
-        // Not behind other heads: to reserve for each would copy all before it each time.
+        // For the first head alone: the room for a further one would be made by a copy of those before it.
         if buffer.isEmpty { buffer.reserveCapacity(block.count + 4 * fields.count + 16) }
         let mark = buffer.count
         buffer.append(contentsOf: block[head.methodRange])
