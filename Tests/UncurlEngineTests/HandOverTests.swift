@@ -256,11 +256,12 @@ struct HandOverTests {
 }
 
 extension Engine {
-    /// Holds the loop until something lies unread in the socket of the only connection; false after a minute.
+    /// Holds the loop until something lies unread in the socket of the only connection, and the last read is no longer
+    /// taken for proof that it is empty; false after a minute.
     func waitForNews() -> Bool {
         guard let connection = connections.all.first else { return false }
         let limit = Instant.current().advanced(by: .seconds(60))
-        while connection.isQuiet {
+        while connection.isQuiet || connection.isJustDrained {
             if Instant.current() > limit { return false }
         }
         return true
