@@ -42,8 +42,9 @@ struct ShortCallTests {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=\(charset)\r\nContent-Length: 1\r\n\r\n"
             return try RawServer.start([RawScript([.receive(.request), .send(Array(head.utf8) + [0xB1]), .finish])])
         }
-        #expect(try await answer("iso-8859-2").manager().text("x") == "ą")
-        let error = await #expect(throws: UncurlError.self) { try await answer("martian").manager().text("x") }
+        let (known, unknown) = (try answer("iso-8859-2"), try answer("martian"))
+        #expect(try await known.manager().text("x") == "ą")
+        let error = await #expect(throws: UncurlError.self) { try await unknown.manager().text("x") }
         guard case .serialization? = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -59,7 +59,7 @@ struct DescriptionTests {
         (#"["a": 1, "b": ["c": true], "d": [:]]"#, { ["a": 1, "b": ["c": true], "d": [:]] as Parameters }),
         ("5 bytes", { RequestBody.data(Data(count: 5)) }),
         ("InputStream(bytes: 7)", { RequestBody.stream(length: 7) { InputStream(data: Data()) } }),
-        ("MultipartForm(parts: 1, bytes: 71)", { RequestBody.multipart(try form()) }),
+        ("MultipartForm(parts: 1, bytes: \((try? form().contentLength) ?? 0))", { RequestBody.multipart(try form()) }),
         (
             "RetryPolicy(limit: 1, base: 2.0, scale: 0.5 seconds, maximumDelay: 30.0 seconds, jitter: half, "
                 + #"maximumRetryAfter: 60.0 seconds, retryableMethods: ["GET", "HEAD"], "#
