@@ -13,7 +13,7 @@ struct FolderTests {
             "Fields": [],
             "Content": ["Fields"],
             // What may go wrong.
-            "Security": [],
+            "Security": ["Fields"],
             "Answers": ["Content", "Fields", "Security"],
             // What a program says of a request and of its answer.
             "RequestSerializers": ["Answers", "Content", "Fields"],
@@ -26,8 +26,8 @@ struct FolderTests {
             "Events": ["Answers", "Fields", "Interceptors", "Requests"],
             // How a request comes to its answer.
             "Tasks": [
-                "Answers", "Content", "Events", "Interceptors", "Reachability", "RequestSerializers", "Requests",
-                "ResponseSerializers", "Security",
+                "Answers", "Content", "Events", "Fields", "Interceptors", "Reachability", "RequestSerializers",
+                "Requests", "ResponseSerializers", "Security",
             ],
             "Managers": [
                 "Answers", "Content", "Events", "Fields", "Interceptors", "Reachability", "RequestSerializers",

@@ -29,7 +29,7 @@ enum Main {
         guard let data = first.resumeData else { return print("nothing to go on with:", first) }
         print("stopped; \(data.count) bytes of resume data")
 
-        let rest = await manager.download(resuming: data, to: .file(place))
+        let rest = await manager.downloadResponse(resuming: data, to: .file(place))
         let size = try rest.result.get().resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
         print("all of it: \(size) bytes, by a \(rest.statusCode ?? 0)")
     }

@@ -97,7 +97,7 @@ struct Tour {
         guard let rest = await transfer.response.resumeData else {
             return tell("download   was over before it could be cut")
         }
-        let response = await manager.download(resuming: rest, to: .file(place))
+        let response = await manager.downloadResponse(resuming: rest, to: .file(place))
         let size = try response.result.get().resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
         tell("download   cut, and completed by a \(response.statusCode ?? 0) to \(size) bytes")
     }

@@ -255,6 +255,10 @@ extension MultipartForm {
     }
 }
 
+extension MultipartForm: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["parts": parts.count, "bytes": contentLength]) }
+}
+
 /// The file that a form is written to.
 typealias MultipartOutput = (write: ([UInt8]) throws(Errno) -> Void, finish: () throws(Errno) -> Void)
 

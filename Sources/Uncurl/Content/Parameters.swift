@@ -114,6 +114,24 @@ extension Parameters {
     }
 }
 
+extension Parameters: CustomStringConvertible {
+    /// The parameters as a literal in one line; `…` stands for a value whose name says that it is a secret.
+    public var description: String {
+        switch self {
+        case .null: "nil"
+        case .string(let text): text.debugDescription
+        default: Mirror(reflecting: self).children.first.map { "\($0.value)" } ?? ""
+        }
+    }
+}
+
+extension KeyedParameters: CustomStringConvertible {
+    public var description: String {
+        let members = map { "\($0.name.debugDescription): \($0.name.namesSecret ? "…" : "\($0.value)")" }
+        return "[\(members.isEmpty ? ":" : members.joined(separator: ", "))]"
+    }
+}
+
 /// Parameters can be encoded by any encoder. The encoder's own strategies write decimals, dates and bytes; sets become
 /// arrays.
 extension Parameters: Encodable {

@@ -1,4 +1,5 @@
 internal import UncurlHTTP1
+internal import UncurlSemantics
 
 /// Header fields in order. Names are compared without regard to case (RFC 9110 §5.1), and a name may occur more than
 /// once.
@@ -140,7 +141,12 @@ extension HTTPHeaders: RandomAccessCollection, Hashable, ExpressibleByDictionary
 
     public init(arrayLiteral elements: Field...) { fields = elements }
 
-    public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+    /// The headers in one line; `…` stands for a value that is a secret, such as that of Authorization.
+    public var description: String { "\(fields)" }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible {
+    public var description: String { "\(name): \(name.namesSecret ? "…" : value)" }
 }
 
 extension HTTPHeaders.Field {
@@ -211,6 +217,10 @@ extension HTTPHeaders.Field {
 extension String {
     /// A field value has no control characters but the tab (RFC 9110 §5.5).
     var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
+
+    /// Whether a header or a parameter of this name holds a secret, which no description shows.
+    var namesSecret: Bool { Self.secrets.lists(self) }
+    private static let secrets = SecretFields(SecretFields.usualNames.union(["Cookie", "Set-Cookie"]))
 }
 
 /// A media type or a media range (RFC 9110 §12.5.1): `text/html`, `image/*`, `*/*`.

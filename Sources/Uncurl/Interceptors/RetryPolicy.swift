@@ -31,11 +31,11 @@ public struct RetryPolicy: RequestInterceptor {
     /// names a longer one is not retried.
     public var maximumRetryAfter: Duration
     /// The methods that are retried.
-    public var methods: Set<HTTPMethod>
+    public var retryableMethods: Set<HTTPMethod>
     /// The statuses that are retried.
-    public var statusCodes: Set<Int>
+    public var retryableStatusCodes: Set<Int>
     /// The network errors that are retried.
-    public var codes: Set<URLError.Code>
+    public var retryableErrorCodes: Set<URLError.Code>
     /// Returns a random number from 0 to 1.
     var random: @Sendable () -> Double = { .random(in: 0...1) }
     var now: @Sendable () -> Date = { Date() }
@@ -48,9 +48,9 @@ public struct RetryPolicy: RequestInterceptor {
         maximumDelay: Duration = .seconds(30),
         jitter: Jitter = .half,
         maximumRetryAfter: Duration = .seconds(60),
-        methods: Set<HTTPMethod> = RetryPolicy.idempotentMethods,
-        statusCodes: Set<Int> = RetryPolicy.passingStatusCodes,
-        codes: Set<URLError.Code> = RetryPolicy.passingCodes
+        retryableMethods: Set<HTTPMethod> = RetryPolicy.idempotentMethods,
+        retryableStatusCodes: Set<Int> = RetryPolicy.defaultRetryableStatusCodes,
+        retryableErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableErrorCodes
     ) {
         self.limit = limit
         self.base = base
@@ -58,22 +58,22 @@ public struct RetryPolicy: RequestInterceptor {
         self.maximumDelay = maximumDelay
         self.jitter = jitter
         self.maximumRetryAfter = maximumRetryAfter
-        self.methods = methods
-        self.statusCodes = statusCodes
-        self.codes = codes
+        self.retryableMethods = retryableMethods
+        self.retryableStatusCodes = retryableStatusCodes
+        self.retryableErrorCodes = retryableErrorCodes
     }
 
     /// Retries only after a lost connection.
     public static func connectionLost(limit: Int = 2) -> RetryPolicy {
-        RetryPolicy(limit: limit, statusCodes: [], codes: [.networkConnectionLost])
+        RetryPolicy(limit: limit, retryableStatusCodes: [], retryableErrorCodes: [.networkConnectionLost])
     }
 
     /// The idempotent methods (RFC 9110 §9.2.2).
     public static let idempotentMethods = HTTPMethod.idempotent
     /// Request Timeout, Too Many Requests, and temporary errors of the server.
-    public static let passingStatusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
+    public static let defaultRetryableStatusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
     /// Errors that may not occur in a later attempt; the same as Alamofire's.
-    public static let passingCodes: Set<URLError.Code> = [
+    public static let defaultRetryableErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
         .dnsLookupFailed, .downloadDecodingFailedMidStream, .downloadDecodingFailedToComplete,
@@ -84,7 +84,7 @@ public struct RetryPolicy: RequestInterceptor {
     public func retry(_ failure: FailedAttempt) async -> RetryDecision {
         guard failure.attempt.retryCount < limit, failure.isReplayable, isPassing(failure) else { return .doNotRetry }
         let method = failure.request?.httpMethod ?? "GET"
-        guard methods.contains(HTTPMethod(rawValue: method)) else { return .doNotRetry }
+        guard retryableMethods.contains(HTTPMethod(rawValue: method)) else { return .doNotRetry }
         let own = delay(failure.attempt.retryCount)
         guard let asked = retryAfter(failure.response) else { return .retryAfter(own) }
         guard asked <= maximumRetryAfter else { return .doNotRetry }
@@ -93,15 +93,15 @@ public struct RetryPolicy: RequestInterceptor {
 
     private func isPassing(_ failure: FailedAttempt) -> Bool {
         switch failure.error {
-        case .transport(let error): codes.contains(error.code)
-        case .validation(let refusal): refusal.status.map(statusCodes.contains) ?? false
+        case .transport(let error): retryableErrorCodes.contains(error.code)
+        case .validation(let refusal): refusal.status.map(retryableStatusCodes.contains) ?? false
         default: false
         }
     }
 
     func delay(_ retryCount: Int) -> Duration {
-        let longest = maximumDelay / .seconds(1)
-        let grown = (scale / .seconds(1)) * pow(base, Double(min(retryCount, 64)))
+        let longest = maximumDelay.inSeconds
+        let grown = scale.inSeconds * pow(base, Double(min(retryCount, 64)))
         let delay = max(0, min(grown.isFinite ? grown : longest, longest))
         switch jitter {
         case .none: return .seconds(delay)
@@ -115,6 +115,20 @@ public struct RetryPolicy: RequestInterceptor {
         let now = now().timeIntervalSince1970
         let value = response?.value(forHTTPHeaderField: "Retry-After")
         return value.flatMap { RetryAfter($0, now: Int64(exactly: now.rounded(.down)) ?? 0) }?.delay(at: now)
+    }
+}
+
+extension RetryPolicy: CustomStringConvertible {
+    public var description: String {
+        oneLine(
+            Self.self,
+            [
+                "limit": limit, "base": base, "scale": scale, "maximumDelay": maximumDelay, "jitter": jitter,
+                "maximumRetryAfter": maximumRetryAfter, "retryableMethods": retryableMethods.map(\.rawValue).sorted(),
+                "retryableStatusCodes": retryableStatusCodes.sorted(),
+                "retryableErrorCodes": retryableErrorCodes.map(\.rawValue).sorted(),
+            ]
+        )
     }
 }
 
@@ -177,4 +191,8 @@ public struct OfflineRetrier: RequestInterceptor {
             return await group.next() ?? false
         }
     }
+}
+
+extension OfflineRetrier: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["maximumWait": maximumWait, "limit": limit]) }
 }

@@ -8,6 +8,10 @@ public import URLLoading
 /// let user = try await manager.get("users/1", as: User.self)
 /// ```
 open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
+    /// One manager for the whole process: requests name whole URLs, and the configuration is the default. What is set
+    /// on it holds for all code that uses it, its cookies too.
+    public static let shared = HTTPSessionManager()
+
     /// A manager for one service.
     ///
     /// - Parameters:
@@ -71,11 +75,13 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     }
 }
 
-/// One method for each common request. Each waits for the answer and returns its value; cancelling the Swift task
+/// One method for each common request. Each waits for the response and returns its value; cancelling the Swift task
 /// cancels the request.
 ///
-/// The methods with content return ``EmptyResponse`` if no type is given. It is made of any acceptable answer, whatever
-/// its content: use it for a 204, and where the content does not matter.
+/// `as:` names the type of the value. A `String` is the body as text (``StringResponseSerializer``), `Data` is the body
+/// as it is; both take any content type. An ``EmptyResponse`` is made of any acceptable response, whatever its body:
+/// use it for a 204, and where the body does not matter. Methods that send a body return it if no type is given. Any
+/// other type is decoded by ``URLSessionManager/decoder``.
 ///
 /// The manager's request serializer writes the parameters. If a request has a `body`, its parameters go into the query.
 /// A literal makes ``Parameters``, which keep the given order.
@@ -85,43 +91,93 @@ extension HTTPSessionManager {
     /// - Parameters:
     ///   - path: a reference that is resolved against the base URL, or a URL.
     ///   - parameters: the values that the request serializer puts into the query.
-    ///   - headers: fields that replace the serializer's.
-    ///   - type: the type that ``URLSessionManager/decoder`` decodes.
+    ///   - headers: headers that replace the serializer's.
+    ///   - options: the settings of this request that differ from its manager's.
+    ///   - type: the type of the value.
     /// - Throws: ``UncurlError/validation(_:)`` for a status outside 200 to 299 and for a content type that the decoder
-    ///   does not read, ``UncurlError/serialization(_:)`` for content that cannot be decoded,
+    ///   does not read, ``UncurlError/serialization(_:)`` for a body that cannot be decoded,
     ///   ``UncurlError/transport(_:)`` for a failure of the network.
     public func get<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
+        try await value(of: HTTPRequest(.get, path, parameters, .parameters, headers, options), as: type)
     }
 
     /// Sends a GET whose parameters are a value of the program's own type.
     ///
-    /// - Throws: what `get(_:parameters:headers:as:)` throws, and ``UncurlError/parameters(_:)`` for a value that
-    ///   cannot be written as a query.
+    /// - Throws: what `get(_:parameters:headers:options:as:)` throws, and ``UncurlError/parameters(_:)`` for a value
+    ///   that cannot be written as a query.
     @_disfavoredOverload
     public func get<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.get, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(of: HTTPRequest(.get, path, nil, .encoded(parameters), headers, options), as: type)
     }
 
-    /// Sends a HEAD and returns the head of the answer, which has no content.
+    /// Sends a GET and returns the body as text, by the charset that ``StringResponseSerializer`` finds.
     ///
-    /// - Throws: what `get(_:parameters:headers:as:)` throws.
+    /// - Throws: what `get(_:parameters:headers:options:as:)` throws.
+    public func text(
+        _ path: String,
+        parameters: Parameters? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
+    ) async throws(UncurlError) -> String {
+        try await get(path, parameters: parameters, headers: headers, options: options, as: String.self)
+    }
+
+    /// Sends a GET whose parameters are a value of the program's own type, and returns the body as text.
+    @_disfavoredOverload
+    public func text(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
+    ) async throws(UncurlError) -> String {
+        try await get(path, parameters: parameters, headers: headers, options: options, as: String.self)
+    }
+
+    /// Sends a GET and returns the body as it is.
+    ///
+    /// - Throws: what `get(_:parameters:headers:options:as:)` throws.
+    public func data(
+        _ path: String,
+        parameters: Parameters? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
+    ) async throws(UncurlError) -> Data {
+        try await get(path, parameters: parameters, headers: headers, options: options, as: Data.self)
+    }
+
+    /// Sends a GET whose parameters are a value of the program's own type, and returns the body as it is.
+    @_disfavoredOverload
+    public func data(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
+    ) async throws(UncurlError) -> Data {
+        try await get(path, parameters: parameters, headers: headers, options: options, as: Data.self)
+    }
+
+    /// Sends a HEAD and returns the head of the response, which has no body.
+    ///
+    /// - Throws: what `get(_:parameters:headers:options:as:)` throws.
     public func head(
         _ path: String,
         parameters: Parameters? = nil,
-        headers: HTTPHeaders = HTTPHeaders()
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
     ) async throws(UncurlError) -> HTTPURLResponse {
-        try await head(of: HTTPRequest(.head, path, parameters: parameters, headers: headers))
+        try await head(of: HTTPRequest(.head, path, parameters, .parameters, headers, options))
     }
 
     /// Sends a HEAD. The parameters are a value of the program's own type, and go into the query.
@@ -131,9 +187,10 @@ extension HTTPSessionManager {
     public func head(
         _ path: String,
         parameters: some Encodable & Sendable,
-        headers: HTTPHeaders = HTTPHeaders()
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
     ) async throws(UncurlError) -> HTTPURLResponse {
-        try await head(of: HTTPRequest(.head, path, headers: headers, body: .encoded(parameters)))
+        try await head(of: HTTPRequest(.head, path, nil, .encoded(parameters), headers, options))
     }
 
     /// Sends a POST.
@@ -144,52 +201,57 @@ extension HTTPSessionManager {
     ///
     /// - Parameters:
     ///   - path: a reference that is resolved against the base URL, or a URL.
-    ///   - parameters: the content, in the request serializer's format. With a `body` they go into the query, with a
-    ///     form they become its first fields.
-    ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, or a
-    ///     form of several parts.
-    ///   - headers: fields that replace the serializer's.
-    ///   - progress: called on the session's delegate queue with the progress of the request's content.
-    ///   - type: the type that ``URLSessionManager/decoder`` decodes from the answer's content.
-    /// - Throws: what `get(_:parameters:headers:as:)` throws, ``UncurlError/parameters(_:)`` for a value that cannot be
-    ///   written, and ``UncurlError/multipart(_:)`` for a form that cannot be sent.
+    ///   - parameters: the body, in the request serializer's format. With a `body` they go into the query, with a form
+    ///     they become its first fields.
+    ///   - body: the body: `.json(_:)`, ``RequestBody/form(_:)``, data, a file, a stream, or a form of several parts.
+    ///   - headers: headers that replace the serializer's.
+    ///   - options: the settings of this request that differ from its manager's.
+    ///   - progress: called on the session's delegate queue with the progress of the request's body. It replaces
+    ///     ``RequestOptions/uploadProgress``.
+    ///   - type: the type of the value.
+    /// - Throws: what `get(_:parameters:headers:options:as:)` throws, ``UncurlError/parameters(_:)`` for a value that
+    ///   cannot be written, and ``UncurlError/multipart(_:)`` for a form that cannot be sent.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
         body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.post, path, parameters: parameters, headers: headers, body: body), type, progress)
+        try await value(of: HTTPRequest(.post, path, parameters, body, headers, options, progress), as: type)
     }
 
     /// Sends a POST whose parameters are a value of the program's own type, in the request serializer's format.
     ///
-    /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws.
+    /// - Throws: what ``post(_:parameters:body:headers:options:progress:as:)`` throws.
     @discardableResult
     @_disfavoredOverload
     public func post<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.post, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(of: HTTPRequest(.post, path, nil, .encoded(parameters), headers, options), as: type)
     }
 
-    /// Sends a PUT. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
+    /// Sends a PUT. Arguments and errors are those of
+    /// ``post(_:parameters:body:headers:options:progress:as:)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
         body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.put, path, parameters: parameters, headers: headers, body: body), type, progress)
+        try await value(of: HTTPRequest(.put, path, parameters, body, headers, options, progress), as: type)
     }
 
     /// Sends a PUT whose parameters are a value of the program's own type, in the request serializer's format.
@@ -199,22 +261,25 @@ extension HTTPSessionManager {
         _ path: String,
         parameters: some Encodable & Sendable,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.put, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(of: HTTPRequest(.put, path, nil, .encoded(parameters), headers, options), as: type)
     }
 
-    /// Sends a PATCH. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
+    /// Sends a PATCH. Arguments and errors are those of
+    /// ``post(_:parameters:body:headers:options:progress:as:)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
         body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.patch, path, parameters: parameters, headers: headers, body: body), type, progress)
+        try await value(of: HTTPRequest(.patch, path, parameters, body, headers, options, progress), as: type)
     }
 
     /// Sends a PATCH whose parameters are a value of the program's own type, in the request serializer's format.
@@ -224,22 +289,25 @@ extension HTTPSessionManager {
         _ path: String,
         parameters: some Encodable & Sendable,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.patch, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(of: HTTPRequest(.patch, path, nil, .encoded(parameters), headers, options), as: type)
     }
 
     /// Sends a DELETE. Parameters go into the query; the other arguments and the errors are those of
-    /// ``post(_:parameters:body:headers:progress:as:)``.
+    /// ``post(_:parameters:body:headers:options:progress:as:)``.
     @discardableResult
     public func delete<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
         body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.delete, path, parameters: parameters, headers: headers, body: body), type)
+        try await value(of: HTTPRequest(.delete, path, parameters, body, headers, options, progress), as: type)
     }
 
     /// Sends a DELETE. The parameters are a value of the program's own type, and go into the query.
@@ -249,12 +317,11 @@ extension HTTPSessionManager {
         _ path: String,
         parameters: some Encodable & Sendable,
         headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions(),
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.delete, path, headers: headers, body: .encoded(parameters)), type)
+        try await value(of: HTTPRequest(.delete, path, nil, .encoded(parameters), headers, options), as: type)
     }
-
-    // MARK: Private
 
     private func head(of request: HTTPRequest) async throws(UncurlError) -> HTTPURLResponse {
         let response = await response(to: request, serializer: .data)
@@ -262,19 +329,27 @@ extension HTTPSessionManager {
         guard let head = response.response else { throw .transport(URLError(.badServerResponse)) }
         return head
     }
+}
 
-    private func value<Value: Decodable & Sendable>(
-        _ request: HTTPRequest,
-        _ type: Value.Type,
+extension HTTPRequest {
+    fileprivate init(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ parameters: Parameters?,
+        _ body: RequestBody,
+        _ headers: HTTPHeaders,
+        _ options: RequestOptions,
         _ progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) async throws(UncurlError) -> Value {
-        var request = request
-        if let progress { request.options.uploadProgress = progress }
-        guard let nothing = EmptyResponse() as? Value else {
-            return try await response(to: request, serializer: .decodable(type)).result.get()
-        }
-        _ = try await response(to: request, serializer: .data).result.get()
-        return nothing
+    ) {
+        self.init(method, path, parameters: parameters, headers: headers, body: body, options: options)
+        if let progress { self.options.uploadProgress = progress }
+    }
+
+    /// The request with this reader of the progress of its download, if there is one.
+    fileprivate func telling(_ progress: (@Sendable (TransferProgress) -> Void)?) -> HTTPRequest {
+        var request = self
+        if let progress { request.options.downloadProgress = progress }
+        return request
     }
 }
 
@@ -297,77 +372,126 @@ extension URLSessionManager {
         await response(to: request, serializer: AnyResponseSerializer(responseSerializer))
     }
 
-    /// Downloads to a file.
+    /// Sends a request and returns the value of its response, with the arguments and errors of the manager's verbs.
     ///
-    /// - Parameters:
-    ///   - request: a request with content of any kind, or without content.
-    ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
-    ///     deletes it.
-    public func download(
-        _ request: HTTPRequest,
-        to destination: DownloadDestination? = nil
-    ) async -> Response<URL> {
-        let run = TransferRun(self, request.options, by: .file, .file, to: destination)
-        return Response(await resumed(run, request).response(to: request))
+    /// ```swift
+    /// let user = try await manager.value(of: HTTPRequest(.query, "users", body: .json(filter)), as: User.self)
+    /// ```
+    @discardableResult
+    public func value<Value: Decodable & Sendable>(
+        of request: HTTPRequest,
+        as type: Value.Type = EmptyResponse.self
+    ) async throws(UncurlError) -> Value {
+        let run = TransferRun(self, request.options, by: bodySerializer(of: type))
+        return try Response<Value>(await resumed(run, request).response(to: request)).result.get()
     }
 
-    /// Downloads to a file over several connections at once. It helps where a server or the route to it limits the rate
-    /// of one connection.
+    /// Downloads to a file and returns the URL of the file, which belongs to the caller.
+    ///
+    /// ```swift
+    /// try await manager.download("big.iso", to: .file(place), progress: { print($0.fraction ?? 0) })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: a request with a body of any kind, or without a body. A string literal makes a GET.
+    ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
+    ///     deletes it.
+    ///   - segments: the number of connections; see ``downloadResponse(_:to:segments:)``.
+    ///   - progress: called on the session's delegate queue with the progress of the response's body. It replaces
+    ///     ``RequestOptions/downloadProgress``.
+    /// - Throws: ``UncurlError/validation(_:)`` for a status outside 200 to 299, ``UncurlError/file(_:)`` for a file
+    ///   that cannot be put at its place, ``UncurlError/transport(_:)`` for a failure of the network. The resume data
+    ///   of a download that broke off is in the response of ``downloadResponse(_:to:segments:)``.
+    @discardableResult
+    public func download(
+        _ request: HTTPRequest,
+        to destination: DownloadDestination? = nil,
+        segments: Int = 1,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(UncurlError) -> URL {
+        try await downloadResponse(request.telling(progress), to: destination, segments: segments).result.get()
+    }
+
+    /// Downloads to a file and returns the response, which also says how a failed download can be resumed.
+    ///
+    /// With several segments, the file comes over several connections at once. That helps where a server or the route
+    /// to it limits the rate of one connection.
     ///
     /// Each part is requested with Range and If-Range (RFC 9110 §13.1.5, §14.2). A part that breaks off is requested
     /// again from its first missing byte. The file is complete when every part has come and its length is the one that
-    /// the server named. One connection loads the whole content instead if the server sends no parts (206), names no
-    /// strong validator, or changes its content meanwhile.
+    /// the server named. One connection loads the whole body instead if the server sends no parts (206), names no
+    /// strong validator, or changes the file meanwhile.
     ///
     /// The head of the response is that of the first part. A download that fails or is cancelled has resume data for
-    /// the content that came without a gap, for ``download(resuming:to:options:)``. To interceptors, monitors and
-    /// hooks, each part is a request of its own, and ``transfers`` has the parts under way besides the whole download.
-    /// While the whole download is suspended, no part begins and no content is read.
+    /// the bytes that came without a gap, for ``download(resuming:to:options:progress:)``. To interceptors, monitors
+    /// and hooks, each part is a request of its own, and ``transfers`` has the parts under way besides the whole
+    /// download. While the whole download is suspended, no part begins and nothing is read.
     ///
     /// The deadline, the progress and ``RequestOptions/throttle`` are those of the whole download: each connection gets
     /// an equal share of the rates, also while fewer run. ``RequestOptions/onResponse`` is called with the head of the
-    /// first part. It is called again only if the content changes meanwhile and is loaded again, which is another
-    /// answer.
+    /// first part. It is called again only if the file changes meanwhile and is loaded again, which is another
+    /// response.
     ///
     /// - Parameters:
-    ///   - request: a GET without content. Any other request is loaded over one connection.
+    ///   - request: a request with a body of any kind, or without a body. Several segments need a GET without a body;
+    ///     any other request is loaded over one connection.
     ///   - destination: where the file goes. Without a destination the file stays where it is, and the caller moves or
     ///     deletes it.
     ///   - segments: the number of parts that are requested at once, up to 16. The session's
     ///     `httpMaximumConnectionsPerHost` limits it too. With 1 or less, there is one connection.
-    public func download(
+    public func downloadResponse(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
-        segments: Int
+        segments: Int = 1
     ) async -> Response<URL> {
         let isPlain = if case .parameters = request.body { true } else { false }
         guard segments > 1, request.method == .get, isPlain, !request.headers.contains("Range"),
             request.whole.map({ $0.value(forHTTPHeaderField: "Range") == nil && !$0.hasContent }) ?? true,
             !configuration.isBackground
-        else { return await download(request, to: destination) }
+        else {
+            let run = TransferRun(self, request.options, by: .file, .file, to: destination)
+            return Response(await resumed(run, request).response(to: request))
+        }
         return await SegmentedDownload(self, request, destination, min(segments, 16)).response()
     }
 
-    /// Downloads to a file and makes a value of it, for an answer that is too long to be kept in memory.
+    /// Downloads to a file and makes a value of it, for a response that is too long to be kept in memory.
     ///
     /// - Parameters:
-    ///   - request: a request with content of any kind, or without content.
+    ///   - request: a request with a body of any kind, or without a body.
     ///   - destination: where the file goes. Without a destination it is deleted when the value has been made, unless
     ///     a hook gives it a place.
-    ///   - type: the type that ``decoder`` decodes from the content.
+    ///   - progress: called on the session's delegate queue with the progress of the response's body.
+    ///   - type: the type of the value, as for the manager's verbs.
     public func download<Value: Decodable & Sendable>(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        let run = TransferRun(self, request.options, by: .decodable(type), .serializedFile, to: destination)
+        let request = request.telling(progress)
+        let run = TransferRun(self, request.options, by: bodySerializer(of: type), .serializedFile, to: destination)
         return try Response<Value>(await resumed(run, request).response(to: request)).result.get()
     }
 
-    /// Resumes a download. It starts over if the server's content has changed. Interceptors and options apply to the
-    /// request for the rest as to any other. At another origin, to which a redirect has led the download,
-    /// ``RequestOptions/credential`` and ``AuthenticationInterceptor`` do not apply.
+    /// Resumes a download and returns the URL of the file. It starts over if the server's file has changed.
+    /// Interceptors and options apply to the request for the rest as to any other. At another origin, to which a
+    /// redirect has led the download, ``RequestOptions/credential`` and ``AuthenticationInterceptor`` do not apply.
+    ///
+    /// - Throws: what ``download(_:to:segments:progress:)`` throws.
+    @discardableResult
     public func download(
+        resuming data: Data,
+        to destination: DownloadDestination? = nil,
+        options: RequestOptions = RequestOptions(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws(UncurlError) -> URL {
+        let options = HTTPRequest("", options: options).telling(progress).options
+        return try await downloadResponse(resuming: data, to: destination, options: options).result.get()
+    }
+
+    /// Resumes a download as ``download(resuming:to:options:progress:)`` does, and returns the response.
+    public func downloadResponse(
         resuming data: Data,
         to destination: DownloadDestination? = nil,
         options: RequestOptions = RequestOptions()
@@ -496,4 +620,8 @@ public struct Transfer<Value: Sendable>: Sendable {
     public func suspend() { control.suspend() }
     /// Begins or continues the request; see ``TransferControl/resume()``.
     public func resume() { control.resume() }
+}
+
+extension Transfer: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["": control.state]) }
 }

@@ -140,7 +140,7 @@ extension URLRequest {
 extension HTTPRequest {
     fileprivate func applyOptions(to request: inout URLRequest) {
         guard let options = own?.values else { return }
-        if let timeout = options.timeout { request.timeoutInterval = timeout }
+        if let timeout = options.timeout { request.timeoutInterval = timeout.inSeconds }
         if let cachePolicy = options.cachePolicy { request.cachePolicy = cachePolicy }
         if let length = options.maximumDataLength { request.maximumDataLength = length }
         if options.sendsContentWithGET { request.sendsContentWithGET = true }

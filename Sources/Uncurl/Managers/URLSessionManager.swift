@@ -196,8 +196,8 @@ open class URLSessionManager: @unchecked Sendable {
         _modify { yield &core.responseSerializer }
     }
 
-    /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. By default a `JSONDecoder`. A
-    /// task uses the decoder that is set when the task is made.
+    /// Decodes values for `as:`, except `String` and `Data`, and for `.decodable(_:)` without a decoder of its own. By
+    /// default a `JSONDecoder`. A task uses the decoder that is set when the task is made.
     public var decoder: any ContentDecoder {
         get {
             core.giveDecoder()

@@ -39,6 +39,10 @@ public struct EncodableRequestSerializer: RequestSerializer {
     }
 }
 
+extension EncodableRequestSerializer: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["encoder": type(of: own), "http": http]) }
+}
+
 /// Encodes values as content.
 public protocol ContentEncoder: Sendable {
     /// The value of the Content-Type field.

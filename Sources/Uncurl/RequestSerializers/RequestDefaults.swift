@@ -91,6 +91,20 @@ public struct RequestDefaults: Sendable {
     }
 }
 
+extension RequestDefaults: CustomStringConvertible {
+    public var description: String {
+        oneLine(
+            Self.self,
+            [
+                "headers": headers, "cachePolicy": cachePolicy, "timeoutInterval": timeoutInterval,
+                "connectTimeout": connectTimeout, "firstByteTimeout": firstByteTimeout,
+                "httpShouldHandleCookies": httpShouldHandleCookies, "networkServiceType": networkServiceType,
+                "allowsCellularAccess": allowsCellularAccess,
+            ]
+        )
+    }
+}
+
 extension URLRequest {
     /// Adds the fields whose names the request does not have. A field whose value was refused is not added: the request
     /// would be sent with the default in place of that value, and no error would tell it.

@@ -86,6 +86,20 @@ public struct HTTPRequest: Sendable {
     }
 }
 
+extension HTTPRequest: CustomStringConvertible {
+    /// The request in one line, without the query of its path and without secrets.
+    public var description: String {
+        let hasBody = if case .parameters = body { false } else { true }
+        return oneLine(
+            Self.self,
+            [
+                "": "\(method) \(URL(string: path)?.redacted ?? "")", "parameters": parameters, "headers": headers,
+                "body": hasBody ? body : nil, "serializer": serializer.map { type(of: $0) }, "options": own?.values,
+            ]
+        )
+    }
+}
+
 extension HTTPRequest: ExpressibleByStringInterpolation {
     public init(stringLiteral value: String) { self.init(value) }
 }
@@ -114,6 +128,20 @@ extension HTTPRequest: ExpressibleByStringInterpolation {
     }
 }
 
+extension RequestBody: CustomStringConvertible {
+    /// What the body is made of, without its bytes.
+    public var description: String {
+        switch self {
+        case .parameters: "parameters"
+        case .encoded(let value, _): "\(type(of: value))"
+        case .data(let data, _): "\(data)"
+        case .file(let url, _): url.path
+        case .multipart(let form): "\(form)"
+        case .stream(let length, _, _): oneLine(InputStream.self, ["bytes": length])
+        }
+    }
+}
+
 extension RequestBody {
     /// A value as JSON (`application/json`), whatever the method and the request's serializer.
     ///
@@ -124,10 +152,35 @@ extension RequestBody {
         .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
     }
 
+    /// A JSON text that is written as a literal, also with values of several types and at any depth: `.json(["a": 1,
+    /// "b": ["x", nil]])`.
+    public static func json(_ value: JSONValue, encoder: JSONEncoder = JSONEncoder()) -> RequestBody {
+        .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
+    }
+
+    /// An object whose members have values of several types: `.json(["name": name, "age": age])`. A nil is `null`.
+    @_disfavoredOverload
+    public static func json(
+        _ members: [String: (any Encodable & Sendable)?],
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> RequestBody {
+        json(members.mapValues { AnyMember(value: $0) } as [String: AnyMember], encoder: encoder)
+    }
+
     /// The names and values of a value as `application/x-www-form-urlencoded`, whatever the method and the request's
     /// serializer.
     public static func form(_ value: some Encodable & Sendable) -> RequestBody {
         .encoded(value, by: HTTPRequestSerializer.content)
+    }
+}
+
+/// A value of any type. It is encoded through a container, because encoders know dates, bytes and decimals there.
+private struct AnyMember: Encodable, Sendable {
+    let value: (any Encodable & Sendable)?
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let value { try container.encode(value) } else { try container.encodeNil() }
     }
 }
 

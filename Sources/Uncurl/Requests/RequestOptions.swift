@@ -5,12 +5,12 @@ internal import UncurlSemantics
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
-    /// The longest time without one byte, in seconds, as in `URLRequest.timeoutInterval`.
-    public var timeout: TimeInterval?
-    /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval?
-    /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval?
+    /// The longest time without one byte, as `URLRequest.timeoutInterval` is in seconds.
+    public var timeout: Duration?
+    /// The longest time to make a connection; see `URLRequest.connectTimeout`.
+    public var connectTimeout: Duration?
+    /// The longest time to the first byte of the response; see `URLRequest.firstByteTimeout`.
+    public var firstByteTimeout: Duration?
     /// Another host and port for the connection.
     public var connectTo: ConnectTo?
     /// The proxy that replaces the session's.
@@ -76,7 +76,7 @@ public struct RequestOptions: Sendable {
 
     /// Options. Each argument is described at the property of its name.
     public init(
-        timeout: TimeInterval? = nil,
+        timeout: Duration? = nil,
         cachePolicy: URLRequest.CachePolicy? = nil,
         priority: Float? = nil,
         interceptors: [any RequestInterceptor] = [],
@@ -140,6 +140,25 @@ extension RequestOptions {
             && throttle == nil && compression == nil
             && !sendsContentWithGET && deadline == nil && tag == nil && hooksBox == nil && onResponse == nil
             && uploadProgress == nil && downloadProgress == nil
+    }
+}
+
+extension RequestOptions: CustomStringConvertible {
+    /// The options that are set, in one line; `…` stands for a closure or a secret.
+    public var description: String {
+        oneLine(
+            Self.self,
+            [
+                "timeout": timeout, "connectTimeout": connectTimeout, "firstByteTimeout": firstByteTimeout,
+                "connectTo": connectTo, "proxy": proxy, "cachePolicy": cachePolicy, "priority": priority,
+                "interceptors": interceptors.map { type(of: $0) }, "redirects": redirects, "caching": caching,
+                "credential": credential.mark, "validation": validation.mark, "maximumDataLength": maximumDataLength,
+                "responseLimits": responseLimits.mark, "throttle": throttle, "compression": compression?.coding,
+                "sendsContentWithGET": sendsContentWithGET ? true : nil, "deadline": deadline, "tag": tag,
+                "hooks": hooksBox.mark, "onResponse": onResponse.mark, "uploadProgress": uploadProgress.mark,
+                "downloadProgress": downloadProgress.mark,
+            ]
+        )
     }
 }
 
@@ -434,6 +453,12 @@ public struct ConnectTo: Hashable, Sendable {
     }
 }
 
+extension ConnectTo: CustomStringConvertible {
+    public var description: String {
+        host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
 extension ConnectTo.Problem: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
@@ -469,6 +494,15 @@ public struct RequestProxy: Hashable, Sendable {
     }
 }
 
+extension RequestProxy: CustomStringConvertible {
+    /// The proxy's URL without its user and password, or `none`.
+    public var description: String { (configuration.http ?? configuration.https)?.address ?? "none" }
+}
+
+extension Proxy {
+    var address: String { "\(kind.rawValue)://\(host):\(port)" }
+}
+
 extension URLRequest {
     /// The longest time to make a connection, in seconds, with the look-up of the name, proxies and TLS. Nil: as long
     /// as `timeoutInterval`. A connection that another request is already making keeps its own limit. After it the
@@ -490,7 +524,7 @@ extension URLRequest {
 extension RequestOptions {
     var terms: TransferTerms {
         var terms = TransferTerms()
-        (terms.connectLimit, terms.firstByteLimit) = (connectTimeout, firstByteTimeout)
+        (terms.connectLimit, terms.firstByteLimit) = (connectTimeout?.inSeconds, firstByteTimeout?.inSeconds)
         terms.responseLimits = responseLimits
         terms.endpoint = connectTo?.endpoint
         terms.proxies = proxy?.configuration
@@ -527,6 +561,10 @@ extension URLRequest {
         get { rates.map { Throttle($0) } }
         set { rates = newValue.map(\.rates) }
     }
+}
+
+extension Throttle: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["upload": upload, "download": download, "burst": burst]) }
 }
 
 extension Throttle {

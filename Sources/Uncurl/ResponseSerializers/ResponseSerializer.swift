@@ -225,6 +225,10 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     }
 }
 
+extension DecodableResponseSerializer: CustomStringConvertible {
+    public var description: String { oneLine(Self.self, ["decoder": type(of: decoder)]) }
+}
+
 extension DecodableResponseSerializer {
     public func decoding(by decoder: any ContentDecoder) -> DecodableResponseSerializer {
         if own != nil || decoder.isShared { return self }
@@ -242,6 +246,15 @@ extension ResponseSerializer {
     ) -> DecodableResponseSerializer<Decoded> where Self == DecodableResponseSerializer<Decoded> {
         DecodableResponseSerializer(type, decoder: decoder)
     }
+}
+
+/// Makes the value that `as:` asks for: text and bytes are the body as it is, and nothing needs no body. Any other type
+/// is decoded.
+func bodySerializer<Value: Decodable & Sendable>(of type: Value.Type) -> any ResponseSerializer {
+    if type == String.self { return .string }
+    if type == Data.self { return .data }
+    if type == EmptyResponse.self { return .data.map { _ in EmptyResponse() } }
+    return .decodable(type)
 }
 
 /// Decodes values from content.

@@ -59,6 +59,14 @@ public struct HostPolicies: ServerTrustEvaluator {
     public var isPinning: Bool { rules.contains { $0.evaluator.isPinning } || other?.isPinning ?? false }
 }
 
+extension HostPolicies: CustomStringConvertible {
+    public var description: String {
+        let prefixes = [0: "", 1: "*."]
+        let hosts = rules.map { "\(prefixes[$0.pattern.labels] ?? "**.")\($0.pattern.name): \($0.evaluator)" }
+        return oneLine(Self.self, ["": hosts.joined(separator: ", "), "others": other])
+    }
+}
+
 /// The hosts of a rule: `example.com` is this host only; `*.example.com` is one label more, as in certificates;
 /// `**.example.com` is one or more labels more. An address matches itself.
 struct HostPattern: Hashable, Sendable {

@@ -98,6 +98,20 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     var pinnedKeys: Set<PublicKeyPin> { publicKeys.union(certificates.map(\.publicKey)) }
 }
 
+extension SecurityPolicy: CustomStringConvertible {
+    public var description: String {
+        oneLine(
+            Self.self,
+            [
+                "pinningMode": pinningMode, "certificates": certificates,
+                "publicKeys": publicKeys.map(\.description).sorted(),
+                "allowsInvalidCertificates": allowsInvalidCertificates, "validatesDomainName": validatesDomainName,
+                "roots": roots, "revocationLists": revocationLists,
+            ]
+        )
+    }
+}
+
 /// A policy that contradicts itself or is malformed.
 @frozen public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// A mode pins, but there is nothing to compare with.

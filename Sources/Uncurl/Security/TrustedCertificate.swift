@@ -90,6 +90,10 @@ extension TrustedCertificate: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }
 
+extension TrustedCertificate: CustomStringConvertible {
+    public var description: String { subject }
+}
+
 extension TrustedCertificate: Codable {
     public init(from decoder: any Decoder) throws {
         try self.init(der: decoder.singleValueContainer().decode(Data.self))

@@ -26,6 +26,9 @@ public struct Response<Value: Sendable>: Sendable {
     /// The head of the answer; nil where none came.
     public var response: HTTPURLResponse? { facts.response }
 
+    /// The headers of the response, as of `HTTPURLResponse.headers`; empty where none came.
+    public var headers: HTTPHeaders { response?.headers ?? HTTPHeaders() }
+
     /// The content. For a failed request, the part that came; for a download, empty.
     public var data: Data { facts.data }
 
@@ -48,13 +51,19 @@ public struct Response<Value: Sendable>: Sendable {
     public var statusCode: Int? { facts.statusCode }
 
     /// The resume data of an interrupted or cancelled download, for
-    /// ``URLSessionManager/download(resuming:to:options:)``.
+    /// ``URLSessionManager/download(resuming:to:options:progress:)``.
     public var resumeData: Data? { facts.resumeData }
 
     /// The same response with another value.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
         Response<Other>(facts.with(made: try made.map(transform), error: error))
     }
+}
+
+extension HTTPURLResponse {
+    /// The headers, sorted by name: `response.headers["content-type"]` finds one in any case. Several values of one
+    /// name are joined by ", ", as in `allHeaderFields`. Made anew each time.
+    public var headers: HTTPHeaders { HTTPHeaders(allHeaderFields as? [String: String] ?? [:]) }
 }
 
 extension Response {
@@ -72,7 +81,7 @@ extension Response: CustomStringConvertible {
     }
 
     public var description: String {
-        let subject = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "")" } ?? "no request"
+        let subject = request.map { "\($0.httpMethod ?? "GET") \($0.url?.redacted ?? "")" } ?? "no request"
         let status = statusCode.map { " → \($0)" } ?? ""
         return "\(subject)\(status), \(length) bytes: \(result)"
     }

@@ -32,7 +32,7 @@ struct DownloadDestinationTests {
         let place = try Place()
         defer { place.remove() }
         let raw = try RawServer.answering([Self.refusal])
-        let response = await raw.manager().download(HTTPRequest("x"), to: .file(place.url))
+        let response = await raw.manager().downloadResponse(HTTPRequest("x"), to: .file(place.url))
         guard case .failure(.validation(let failure)) = response.result else {
             Issue.record("\(response.result)")
             return
@@ -66,7 +66,7 @@ struct DownloadDestinationTests {
     @Test("the file of a refused answer without a destination stays for the caller, and the failure names it")
     func refusedNowhere() async throws {
         let raw = try RawServer.answering([Self.refusal])
-        let response = await raw.manager().download(HTTPRequest("x"))
+        let response = await raw.manager().downloadResponse(HTTPRequest("x"))
         guard case .failure(.validation(let failure)) = response.result, let file = failure.fileURL else {
             Issue.record("\(response.result)")
             return
@@ -89,7 +89,7 @@ struct DownloadDestinationTests {
             log.add("destination")
             return nil
         }
-        #expect(await manager.download(HTTPRequest("x"), to: destination).statusCode == 503)
+        #expect(await manager.downloadResponse(HTTPRequest("x"), to: destination).statusCode == 503)
         #expect(log.entries.isEmpty)
     }
 
@@ -104,7 +104,7 @@ struct DownloadDestinationTests {
                 return .retry
             }
         ]
-        let response = await manager.download(HTTPRequest("x"))
+        let response = await manager.downloadResponse(HTTPRequest("x"))
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data("new".utf8))
@@ -120,7 +120,7 @@ struct DownloadDestinationTests {
         let log = Log<URL?>()
         var request = HTTPRequest("x")
         request.options.validation = ResponseValidation(checks: [{ log.add($0.fileURL) }])
-        let response = await raw.manager().download(request, to: .file(place.url))
+        let response = await raw.manager().downloadResponse(request, to: .file(place.url))
         #expect(response.value == place.url && place.content == "new")
         #expect(log.entries.count == 1 && log.entries.first != place.url)
     }
@@ -135,7 +135,7 @@ struct DownloadDestinationTests {
         let log = Log<(file: URL?, length: Int)>()
         var request = HTTPRequest("range/3000000")
         request.options.validation = ResponseValidation(checks: [{ log.add(($0.fileURL, try $0.content().count)) }])
-        let response = await server.manager().download(request, to: .file(place.url), segments: 4)
+        let response = await server.manager().downloadResponse(request, to: .file(place.url), segments: 4)
         #expect(response.value == place.url && place.content?.utf8.count == 3_000_000)
         #expect(log.entries.map(\.length) == [3_000_000] && log.entries.first?.file != place.url)
     }
@@ -148,7 +148,7 @@ struct DownloadDestinationTests {
         var request = HTTPRequest("range/3000000")
         request.options.validation = ResponseValidation(checks: [{ _ in throw Refused() }])
         for destination in [DownloadDestination.file(place.url), nil] {
-            let response = await server.manager().download(request, to: destination, segments: 4)
+            let response = await server.manager().downloadResponse(request, to: destination, segments: 4)
             guard case .failure(.validation(let failure)) = response.result,
                 case .rejected(is Refused)? = failure.reasons.first
             else {
@@ -178,8 +178,8 @@ struct DownloadDestinationTests {
             let file = folder.appendingPathComponent("deep/file")
             let destination = DownloadDestination.file(file, options: options)
             let manager = server.manager()
-            guard segments > 1 else { return await manager.download("range/3000000", to: destination) }
-            return await manager.download("range/3000000", to: destination, segments: segments)
+            guard segments > 1 else { return await manager.downloadResponse("range/3000000", to: destination) }
+            return await manager.downloadResponse("range/3000000", to: destination, segments: segments)
         }
         let response = await download([])
         guard case .failure(.file(let failure)) = response.result else {
@@ -197,7 +197,7 @@ struct DownloadDestinationTests {
         let place = try Place()
         defer { place.remove() }
         let raw = try RawServer.answering([Self.good])
-        let response = await raw.manager().download(HTTPRequest("x"), to: .file(place.folder))
+        let response = await raw.manager().downloadResponse(HTTPRequest("x"), to: .file(place.folder))
         guard case .failure(.file(let failure)) = response.result else {
             Issue.record("\(response.result)")
             return

@@ -34,13 +34,13 @@ struct PlacedFileTests {
             guard FileManager.default.createFile(atPath: places[2].path, contents: Data()) else { _exit(2) }
             chmod(places[2].path, 0o600)
             var failures = [
-                await manager.download(request, to: .file(places[0])).error,
-                await manager.download(request, to: .file(places[1]), segments: 2).error,
-                await manager.download(request, to: .file(places[2])).error,
-                await manager.download(request, to: .file(URL(fileURLWithPath: elsewhere))).error,
+                await manager.downloadResponse(request, to: .file(places[0])).error,
+                await manager.downloadResponse(request, to: .file(places[1]), segments: 2).error,
+                await manager.downloadResponse(request, to: .file(places[2])).error,
+                await manager.downloadResponse(request, to: .file(URL(fileURLWithPath: elsewhere))).error,
             ]
             manager.hooks.didFinishDownloading = { _, _, _ in places[3] }
-            failures.append(await manager.download(request).error)
+            failures.append(await manager.downloadResponse(request).error)
             _exit(failures.contains { $0 != nil } ? EXIT_FAILURE : EXIT_SUCCESS)
         }
         for place in ["plain", "parts", "old", "hook"].map({ folder.path + "/" + $0 }) + [elsewhere.path] {
@@ -189,7 +189,7 @@ struct PlacedFileTests {
     @Test("a response's description counts the bytes of its file", .rows("A21"))
     func description() async throws {
         let server = try TestServer.start()
-        let response = await server.manager().download("bytes/12345")
+        let response = await server.manager().downloadResponse("bytes/12345")
         defer { if let file = response.fileURL { try? FileManager.default.removeItem(at: file) } }
         #expect(response.description.contains("12345 bytes"), "\(response)")
     }

@@ -123,7 +123,7 @@ struct UncurlErrorTests {
         let server = try TestServer.start()
         let manager = server.manager()
         var request = HTTPRequest(path)
-        request.options.timeout = path == "never" ? 0.2 : nil
+        request.options.timeout = path == "never" ? .seconds(0.2) : nil
         let response = await manager.response(to: request, serializer: .json)
         let error = try #require(response.error)
         #expect(error.nsError.domain == domain)

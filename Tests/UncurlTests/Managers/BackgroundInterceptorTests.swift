@@ -49,7 +49,7 @@ struct BackgroundInterceptorTests {
             let manager = BackgroundProcess.manager(in: folder)
             manager.interceptors = [BackgroundInterceptorTests.signing("first")]
             manager.hooks.didWriteData = { _, _, _ in BackgroundProcess.die() }
-            _ = await manager.download(HTTPRequest(address), to: .file(URL(fileURLWithPath: place)))
+            _ = await manager.downloadResponse(HTTPRequest(address), to: .file(URL(fileURLWithPath: place)))
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
             await BackgroundInterceptorTests.takeOver(in: folder, place, status: 200)
@@ -98,7 +98,7 @@ struct BackgroundInterceptorTests {
                     return .retry
                 }
             ]
-            _ = await manager.download(HTTPRequest(address), to: .file(URL(fileURLWithPath: place)))
+            _ = await manager.downloadResponse(HTTPRequest(address), to: .file(URL(fileURLWithPath: place)))
         }
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
             await BackgroundInterceptorTests.takeOver(in: folder, place, status: 503)

@@ -113,7 +113,7 @@ struct BackgroundManagerTests {
             }
             guard handled.value?.count == 20_000, handled.fileURL?.path == place else { _exit(3) }
             // Awaited, and without a place: the file is the caller's.
-            let awaited = await manager.download(HTTPRequest(URLRequest(url: url)))
+            let awaited = await manager.downloadResponse(HTTPRequest(URLRequest(url: url)))
             guard let file = awaited.value, (try? Data(contentsOf: file))?.count == 20_000 else { _exit(4) }
             // Every user can look into the temporary folder.
             var facts = stat()
@@ -279,7 +279,7 @@ struct BackgroundManagerTests {
             let manager = BackgroundProcess.manager(in: folder)
             manager.monitors = [ClosureEventMonitor { if case .createdTask = $0.kind { BackgroundProcess.die() } }]
             guard let url = URL(string: address) else { return }
-            _ = await manager.download(HTTPRequest(URLRequest(url: url)))
+            _ = await manager.downloadResponse(HTTPRequest(URLRequest(url: url)))
         }
         #expect(server.requestCount == 0 && BackgroundProcess.records(in: folder.path) == 1)
         await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
@@ -375,7 +375,7 @@ struct BackgroundManagerTests {
             case 1: manager.redirects = .doNotFollow
             default: manager.hooks.willPerformRedirection = { _, _, _, _ in nil }
             }
-            let response = await manager.download(request)
+            let response = await manager.downloadResponse(request)
             _exit(response.statusCode == 302 ? EXIT_SUCCESS : EXIT_FAILURE)
         }
         #expect(server.connections.count == 1)

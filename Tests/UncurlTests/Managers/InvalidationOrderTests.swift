@@ -20,7 +20,7 @@ struct InvalidationOrderTests {
         case .task: manager.dataTask(with: request, serializer: .data) { _ in }.resume()
         case .download: manager.downloadTask(with: request, serializer: .file) { _ in }.resume()
         case .awaited: Task { await manager.response(to: "x", serializer: .data) }
-        case .awaitedDownload: Task { await manager.download("x") }
+        case .awaitedDownload: Task { await manager.downloadResponse("x") }
         case .stream: Task { for try await _ in try await manager.stream("x") {} }
         case .unreadStream: Task { _ = try await manager.stream("x") }
         case .operation:

@@ -48,7 +48,7 @@ struct ManagerDefaultsTests {
         let plain = try manager.urlRequest(for: HTTPRequest("users"))
         #expect(plain.timeoutInterval == 20 && plain.networkServiceType == .background)
         #expect(plain.value(forHTTPHeaderField: "X-Key") == "manager")
-        let options = RequestOptions(timeout: 5, cachePolicy: .returnCacheDataElseLoad)
+        let options = RequestOptions(timeout: .seconds(5), cachePolicy: .returnCacheDataElseLoad)
         let own = try manager.urlRequest(for: HTTPRequest("users", headers: ["X-Key": "own"], options: options))
         #expect(own.timeoutInterval == 5 && own.cachePolicy == .returnCacheDataElseLoad)
         #expect(own.value(forHTTPHeaderField: "X-Key") == "own")

@@ -76,7 +76,7 @@ struct ManagerNotificationsTests {
         let manager = server.manager(center: center)
         _ = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data)
         _ = await manager.response(to: HTTPRequest("status/500"), serializer: .data)
-        let file = await manager.download(HTTPRequest("bytes/10")).value
+        let file = await manager.downloadResponse(HTTPRequest("bytes/10")).value
         try FileManager.default.removeItem(at: #require(file))
         await log.wait(for: 3)
         let notes = log.entries
@@ -124,10 +124,10 @@ struct ManagerNotificationsTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let place = folder.appendingPathComponent("deep/file")
-        let moved = await manager.download(HTTPRequest("bytes/10"), to: .file(place))
+        let moved = await manager.downloadResponse(HTTPRequest("bytes/10"), to: .file(place))
         #expect(moved.value == place)
         #expect(try Data(contentsOf: place).count == 10)
-        let refused = await manager.download(
+        let refused = await manager.downloadResponse(
             HTTPRequest("bytes/10"),
             to: DownloadDestination { _, _ in place }
         )

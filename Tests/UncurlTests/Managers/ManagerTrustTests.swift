@@ -99,7 +99,7 @@ struct ManagerTrustTests {
         }
         var (byHook, plain) = (RequestOptions(), RequestOptions())
         byHook.hooks = hooks
-        plain.timeout = 60
+        plain.timeout = .seconds(60)
         var options = credentials.prefix(2).map { credential in
             var options = RequestOptions()
             options.credential = credential

@@ -29,7 +29,7 @@ struct RepeatedRequestTests {
         #expect(asked.url?.query == "a=b")
         let named = try manager.urlRequest(for: HTTPRequest("users", headers: ["X-Key": "1"]))
         #expect(named.value(forHTTPHeaderField: "X-Key") == "1")
-        let hurried = try manager.urlRequest(for: HTTPRequest("users", options: RequestOptions(timeout: 3)))
+        let hurried = try manager.urlRequest(for: HTTPRequest("users", options: RequestOptions(timeout: .seconds(3))))
         #expect(hurried.timeoutInterval == 3)
         let fresh = RequestOptions(cachePolicy: .reloadIgnoringLocalCacheData)
         #expect(
@@ -45,7 +45,7 @@ struct RepeatedRequestTests {
         serializer.defaults.timeoutInterval = 60
         serializer.defaults.cachePolicy = .returnCacheDataElseLoad
         manager.requestSerializer = serializer
-        let options = RequestOptions(timeout: 5, cachePolicy: .reloadIgnoringLocalCacheData)
+        let options = RequestOptions(timeout: .seconds(5), cachePolicy: .reloadIgnoringLocalCacheData)
         let bodies: [RequestBody] = [.parameters, .data(Data("a".utf8)), .json(["a": 1]), .multipart(MultipartForm())]
         for body in bodies {
             let made = try manager.urlRequest(for: HTTPRequest(.post, "users", body: body, options: options))

@@ -74,7 +74,7 @@ struct SilentHookTests {
                 return proposed
             }
         }
-        let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: 0.5))
+        let request = HTTPRequest(url(of: question), options: RequestOptions(timeout: .seconds(0.5)))
         let response = await response(to: request, by: manager, asked)
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }
@@ -96,7 +96,7 @@ struct SilentHookTests {
         }
         var request = HTTPRequest("bytes/4")
         request.options.tag = "one"
-        if ending == .limit { request.options.timeout = 0.5 }
+        if ending == .limit { request.options.timeout = .seconds(0.5) }
         // It may pass before the hook is asked.
         if ending == .deadline { request.options.deadline = .milliseconds(500) }
         let stream = Task { [request] in try await manager.stream(request) }
@@ -131,7 +131,7 @@ struct SilentHookTests {
                 return .performDefaultHandling
             }
         }
-        let request = HTTPRequest(server.url("/bytes/4"), options: RequestOptions(timeout: 0.5))
+        let request = HTTPRequest(server.url("/bytes/4"), options: RequestOptions(timeout: .seconds(0.5)))
         let response = await response(to: request, by: manager, asked)
         #expect(response.error?.isTimeout == true && asked.entries == [true], "\(response)")
     }

@@ -111,7 +111,7 @@ struct TaskHooksTests {
         request.options.hooks = hooks
         _ = await manager.response(to: request, serializer: .data)
         for try await _ in try await manager.stream(request) {}
-        let file = try #require(await manager.download(request).value)
+        let file = try #require(await manager.downloadResponse(request).value)
         try FileManager.default.removeItem(at: file)
         let operation = try HTTPRequestOperation(request, manager: manager)
         operation.start()
@@ -378,10 +378,10 @@ struct TaskHooksTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (hooks, own) = (folder.appendingPathComponent("hook"), folder.appendingPathComponent("own"))
         manager.hooks.didFinishDownloading = { _, _, _ in hooks }
-        #expect(await manager.download(HTTPRequest("bytes/5"), to: .file(own)).value == hooks)
+        #expect(await manager.downloadResponse(HTTPRequest("bytes/5"), to: .file(own)).value == hooks)
         manager.hooks.didFinishDownloading = { _, _, _ in nil }
-        #expect(await manager.download(HTTPRequest("bytes/5"), to: .file(own)).value == own)
-        let left = await manager.download(HTTPRequest("bytes/5"), to: DownloadDestination { _, _ in nil })
+        #expect(await manager.downloadResponse(HTTPRequest("bytes/5"), to: .file(own)).value == own)
+        let left = await manager.downloadResponse(HTTPRequest("bytes/5"), to: DownloadDestination { _, _ in nil })
         let file = try #require(left.value)
         #expect(try Data(contentsOf: file).count == 5)
         try FileManager.default.removeItem(at: file)
@@ -427,7 +427,7 @@ struct TaskHooksTests {
         let stream = try await manager.stream("redirect/1")
         #expect(stream.response.statusCode == 302)
         for try await _ in stream {}
-        let download = await manager.download("redirect/1")
+        let download = await manager.downloadResponse("redirect/1")
         #expect(download.statusCode == 302 && download.error == nil)
         if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
         #expect(await manager.response(to: "status/404", serializer: .data).error?.statusCode == 404)
@@ -500,7 +500,7 @@ struct TaskHooksTests {
             operation.onCompletion { continuation.resume(returning: $0.error == nil) }
             operation.start()
         }
-        let download = await manager.download("bytes/1")
+        let download = await manager.downloadResponse("bytes/1")
         if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
         await log.wait(for: 24)
         let transfers = Dictionary(grouping: log.entries, by: \.transfer).sorted { $0.key < $1.key }.map(\.value)

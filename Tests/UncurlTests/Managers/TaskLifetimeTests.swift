@@ -115,7 +115,7 @@ struct TaskLifetimeTests {
         defer { server.stop() }
         let url = URL(string: server.url("/x"))!
         let half = HTTPRequest(url.absoluteString)
-        let rest = beginning.needsResumeData ? await manager.download(half).resumeData : nil
+        let rest = beginning.needsResumeData ? await manager.downloadResponse(half).resumeData : nil
         for number in 0..<count {
             let begun = try beginning.begin(manager, url, rest, census)
             switch ending {
@@ -313,12 +313,12 @@ extension Beginning {
         case .awaitedByManagersSerializer: return Begun { _ = await manager.response(to: request) }
         case .awaitedDownload:
             return Begun {
-                let response = await manager.download(request)
+                let response = await manager.downloadResponse(request)
                 response.fileURL.map { try? FileManager.default.removeItem(at: $0) }
             }
         case .awaitedResumedDownload:
             return Begun {
-                let response = await manager.download(resuming: rest ?? Data())
+                let response = await manager.downloadResponse(resuming: rest ?? Data())
                 response.fileURL.map { try? FileManager.default.removeItem(at: $0) }
             }
         case .verb: return Begun { _ = try? await manager.get(url.absoluteString, as: [String: String].self) }

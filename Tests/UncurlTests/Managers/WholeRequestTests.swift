@@ -19,7 +19,7 @@ struct WholeRequestTests {
                 request.setValue("\(attempt.retryCount)", forHTTPHeaderField: "X-Attempt")
                 return request
             },
-            RetryPolicy(limit: 1, methods: [.post]),
+            RetryPolicy(limit: 1, retryableMethods: [.post]),
         ]
         manager.clock = ImmediateClock()
         return manager

@@ -224,7 +224,7 @@ enum Door: String, Sendable, CaseIterable {
         default:
             let caller = Task {
                 if course.kind == .download {
-                    Self.note(await manager.download(request), calls)
+                    Self.note(await manager.downloadResponse(request), calls)
                 } else {
                     Self.note(await manager.response(to: request, serializer: .data), calls)
                 }

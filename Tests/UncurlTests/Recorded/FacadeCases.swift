@@ -91,7 +91,13 @@ enum FacadeCases {
     private typealias Change = @Sendable (Wire, inout HTTPRequest) throws -> Void
 
     private static let options: [(name: String, change: Change)] = [
-        ("timeouts", { ($1.options.timeout, $1.options.connectTimeout, $1.options.firstByteTimeout) = (20, 20, 20) }),
+        (
+            "timeouts",
+            {
+                $1.options.timeout = .seconds(20)
+                ($1.options.connectTimeout, $1.options.firstByteTimeout) = (.seconds(20), .seconds(20))
+            }
+        ),
         ("content with GET", { ($1.options.sendsContentWithGET, $1.method) = (true, .get) }),
         ("gzip", { $1.options.compression = RequestCompression(.gzip) }),
         ("deflate", { $1.options.compression = RequestCompression(.deflate) }),
@@ -241,7 +247,7 @@ enum FacadeCases {
 
     private static var byMethod: [RecordedCase] {
         [
-            RecordedCase("download") { await RecordedCase.text($0.manager().download("p")) },
+            RecordedCase("download") { await RecordedCase.text($0.manager().downloadResponse("p")) },
             RecordedCase("stream") { RecordedCase.text(try await $0.manager().stream("p").response) },
             RecordedCase(
                 "events",

@@ -129,12 +129,12 @@ enum OtherCalls {
     private static func managersDownload(_ calls: Calls) async throws {
         let server = try cutServer()
         let manager = server.manager()
-        let data = await manager.download("file").resumeData ?? Data()
+        let data = await manager.downloadResponse("file").resumeData ?? Data()
         let (monitored, completed) = (DispatchQueue(label: "monitor"), DispatchQueue(label: "completion"))
         manager.completionQueue = completed
         calls.watch(manager.session.delegateQueue)
         calls.watch(manager, Answers(), monitored)
-        Door.note(await manager.download(resuming: data), calls)
+        Door.note(await manager.downloadResponse(resuming: data), calls)
         await Door.end(manager, calls, monitored, completed)
     }
 

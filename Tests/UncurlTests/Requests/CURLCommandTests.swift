@@ -29,7 +29,7 @@ struct CURLCommandTests {
         let manager = HTTPSessionManager(configuration: .isolated)
         var request = HTTPRequest("http://example.com/")
         request.options.connectTo = try ConnectTo(host: "::1", port: 81)
-        request.options.connectTimeout = 2.5
+        request.options.connectTimeout = .seconds(2.5)
         request.options.proxy = try RequestProxy("socks5://me:secret@127.0.0.1:1080")
         let redacted = try manager.cURL(for: request).description
         #expect(redacted.contains("--connect-to '::[::1]:81' --connect-timeout 2.5"), "\(redacted)")

@@ -62,7 +62,7 @@ struct FileURLTests {
         let failure = await #expect(throws: UncurlError.self) { try await manager.stream(HTTPRequest(text)) }
         #expect(failure?.urlError?.code == .unsupportedURL)
         await #expect(throws: UncurlError.self) { for try await _ in manager.events(HTTPRequest(text)) {} }
-        let file = try await manager.download(HTTPRequest(text), segments: 2).result.get()
+        let file = try await manager.download(HTTPRequest(text), segments: 2)
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data("data:x\n\n".utf8))
     }

@@ -21,7 +21,7 @@ struct MaximumDataLengthTests {
             #expect(code(response.error) == .dataLengthExceedsMaximum, "\(path)")
         }
         #expect(await manager.response(to: HTTPRequest("bytes/101")).data.count == 101)
-        let download = await manager.download(HTTPRequest("bytes/1000", options: options))
+        let download = await manager.downloadResponse(HTTPRequest("bytes/1000", options: options))
         let file = try #require(download.value)
         #expect(try Data(contentsOf: file).count == 1_000)
         try FileManager.default.removeItem(at: file)

@@ -19,7 +19,7 @@ struct ProgressOfAttemptsTests {
     /// A request whose content is sent twice, because its answer is a 503.
     private var upload: HTTPRequest {
         var request = HTTPRequest(.post, "status/503", body: .data(Data(count: 3000)))
-        request.options.interceptors = [RetryPolicy(limit: 1, methods: [.post])]
+        request.options.interceptors = [RetryPolicy(limit: 1, retryableMethods: [.post])]
         request.options.uploadProgress = { [told] in told.add($0.completed) }
         return request
     }

@@ -90,7 +90,7 @@ struct RefusedFieldTests {
         operation.start()
         await log.wait(for: tasks.count + 1)
         let awaited = await manager.response(to: HTTPRequest(request), serializer: .data)
-        let download = await manager.download(HTTPRequest(request))
+        let download = await manager.downloadResponse(HTTPRequest(request))
         log.add((awaited.request?.url, awaited.error))
         log.add((download.request?.url, download.error))
         for (url, error) in log.entries {

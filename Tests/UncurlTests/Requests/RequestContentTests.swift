@@ -87,7 +87,7 @@ struct RequestContentTests {
         arguments: [Data(), Data("rubbish".utf8), Data(repeating: 0xFF, count: 4096)]
     )
     func resumeData(data: Data) async {
-        let response = await server.manager().download(resuming: data)
+        let response = await server.manager().downloadResponse(resuming: data)
         guard case .transport(let failure)? = response.error else {
             Issue.record("\(response)")
             return

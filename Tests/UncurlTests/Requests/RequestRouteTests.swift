@@ -12,7 +12,7 @@ struct RequestRouteTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=600\r\n\r\nok"
 
     /// So long that a test which waits for it fails at its own limit.
-    private static let unreached = RequestOptions(timeout: 100_000)
+    private static let unreached = RequestOptions(timeout: .seconds(100_000))
 
     private func text(_ server: RawServer, _ index: Int) -> String {
         String(decoding: server.received(index), as: UTF8.self)
@@ -167,7 +167,7 @@ struct RequestRouteTests {
         let server = try RawServer.start()
         let manager = HTTPSessionManager(configuration: .isolated)
         var request = HTTPRequest(server.secureURL("/"), options: Self.unreached)
-        request.options.connectTimeout = 0.05
+        request.options.connectTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
         request.options.connectTimeout = nil
         manager.requestDefaults.connectTimeout = 0.05
@@ -179,7 +179,7 @@ struct RequestRouteTests {
         let server = try RawServer.start()
         let manager = HTTPSessionManager(configuration: .isolated)
         var request = HTTPRequest(server.url("/"), options: Self.unreached)
-        request.options.firstByteTimeout = 0.05
+        request.options.firstByteTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
         request.options.firstByteTimeout = nil
         manager.requestDefaults.firstByteTimeout = 0.05

@@ -87,7 +87,7 @@ struct TaskDelegateMembersTests {
         }
         var request = HTTPRequest("bytes/10")
         request.options.hooks = hooks
-        #expect(await manager.download(request).fileURL == place)
+        #expect(await manager.downloadResponse(request).fileURL == place)
         #expect(log.entries == ["manager's", "own"])
         hooks.willPerformRedirection = { _, _, _, _ in nil }
         request = HTTPRequest("redirect/1")

@@ -35,7 +35,7 @@ struct AdaptedDownloadTests {
         let manager = server.manager()
         manager.interceptors = [Self.tagging, RetryPolicy(limit: 1)]
         manager.clock = ImmediateClock()
-        let response = await manager.download(HTTPRequest("file"))
+        let response = await manager.downloadResponse(HTTPRequest("file"))
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
@@ -56,8 +56,8 @@ struct AdaptedDownloadTests {
         transfer.cancel()
         let data = try #require(await transfer.response.resumeData)
         manager.interceptors = [Self.tagging]
-        let options = RequestOptions(timeout: 77, cachePolicy: .reloadIgnoringLocalCacheData)
-        let response = await manager.download(resuming: data, options: options)
+        let options = RequestOptions(timeout: .seconds(77), cachePolicy: .reloadIgnoringLocalCacheData)
+        let response = await manager.downloadResponse(resuming: data, options: options)
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
@@ -75,9 +75,9 @@ struct AdaptedDownloadTests {
             RawScript([.receive(.headEnd), .send(Array(whole.utf8) + Self.content), .finish]),
         ])
         let manager = server.manager()
-        manager.interceptors = [RetryPolicy(limit: 1, methods: [.post])]
+        manager.interceptors = [RetryPolicy(limit: 1, retryableMethods: [.post])]
         manager.clock = ImmediateClock()
-        let response = await manager.download(HTTPRequest(.post, "file", body: .data(Data("question".utf8))))
+        let response = await manager.downloadResponse(HTTPRequest(.post, "file", body: .data(Data("question".utf8))))
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
@@ -109,7 +109,7 @@ struct AdaptedDownloadTests {
         let server = try Self.server([refusal, Self.rest])
         let manager = server.manager()
         manager.interceptors = [.retrying { $0.attempt.retryCount < 2 ? .retry : .doNotRetry }]
-        let response = await manager.download(HTTPRequest("file"))
+        let response = await manager.downloadResponse(HTTPRequest("file"))
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
@@ -131,7 +131,7 @@ struct AdaptedDownloadTests {
             },
             .retrying { $0.attempt.retryCount < 2 ? .retry : .doNotRetry },
         ]
-        let file = try await manager.download(HTTPRequest("file")).result.get()
+        let file = try await manager.download(HTTPRequest("file"))
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
         #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
@@ -155,7 +155,7 @@ struct AdaptedDownloadTests {
         var request = HTTPRequest("file")
         request.options.tag = "one"
         if ending == .deadline { request.options.deadline = .seconds(4) }
-        let download = Task { [request] in await manager.download(request) }
+        let download = Task { [request] in await manager.downloadResponse(request) }
         await waits.wait(for: 1)
         switch ending {
         case .tag: manager.cancelAll(tagged: "one")
@@ -169,27 +169,30 @@ struct AdaptedDownloadTests {
         #expect(ending == .deadline ? response.error?.isTimeout == true : response.error?.isCancelled == true)
         let data = try #require(response.resumeData)
         manager.interceptors = []
-        let file = try await manager.download(resuming: data).result.get()
+        let told = Log<Int64>()
+        let file = try await manager.download(resuming: data, progress: { told.add($0.completed) })
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(told.entries.last == Int64(Self.content.count))
         #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))
     }
+
     @Test("a resumed download that is cancelled before its request is sent keeps its resume data", .rows("A23", "B21"))
     func cancelledUnsent() async throws {
         let server = try Self.server([Self.rest])
         let manager = server.manager()
-        let data = try #require(await manager.download(HTTPRequest("file")).resumeData)
+        let data = try #require(await manager.downloadResponse(HTTPRequest("file")).resumeData)
         manager.interceptors = [
             .adapting { [weak manager] request, _ in
                 manager?.cancelAll()
                 return request
             }
         ]
-        let cancelled = await manager.download(resuming: data)
+        let cancelled = await manager.downloadResponse(resuming: data)
         #expect(cancelled.error?.isCancelled == true && server.connections.count == 1)
         let kept = try #require(cancelled.resumeData)
         manager.interceptors = []
-        let file = try await manager.download(resuming: kept).result.get()
+        let file = try await manager.download(resuming: kept)
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == Data(Self.content))
         #expect(String(decoding: server.received(1), as: UTF8.self).contains("Range: bytes=1000-\r\n"))

@@ -25,7 +25,7 @@ struct BetweenStepsTests {
         switch call {
         case .response: return await manager.response(to: request, serializer: .data).error
         case .download:
-            let response = await manager.download(request)
+            let response = await manager.downloadResponse(request)
             // The file of a refused answer is the caller's.
             if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
             return response.error

@@ -37,11 +37,11 @@ struct LeftOriginDownloadTests {
         let source = try RawServer.start([[.receive(.headEnd), .send(redirect)]])
         let manager = source.manager()
         manager.interceptors = [AuthenticationInterceptor(authenticator: Token(), credential: "secret")]
-        let data = try #require(await manager.download(HTTPRequest("file")).resumeData)
+        let data = try #require(await manager.downloadResponse(HTTPRequest("file")).resumeData)
         #expect(String(decoding: source.received(0), as: UTF8.self).contains("Bearer secret"))
         var options = RequestOptions()
         options.credential = URLCredential(user: "user", password: "pass", persistence: .none)
-        let response = await manager.download(resuming: data, options: options)
+        let response = await manager.downloadResponse(resuming: data, options: options)
         #expect(response.response?.statusCode == 401)
         let sent = String(decoding: target.received(1), as: UTF8.self)
         #expect(sent.contains("Range: bytes=5-\r\n") && !sent.contains("Authorization"), "\(sent)")

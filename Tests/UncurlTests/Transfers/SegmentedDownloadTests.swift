@@ -51,9 +51,9 @@ struct SegmentedDownloadTests {
         request.options.downloadProgress = { seen.add($0) }
         let folder = try TemporaryFolder()
         let place = folder.url.appending(path: "deep/file")
-        let response = await manager.download(request, to: .file(place), segments: 4)
+        let response = await manager.downloadResponse(request, to: .file(place), segments: 4)
         #expect(try response.result.get() == place && response.statusCode == 206)
-        let plain = try #require(await manager.download(HTTPRequest("range/\(length)")).value)
+        let plain = try #require(await manager.downloadResponse(HTTPRequest("range/\(length)")).value)
         defer { try? FileManager.default.removeItem(at: plain) }
         #expect(try Data(contentsOf: place) == Data(contentsOf: plain))
         #expect(server.requestCount >= 12)
@@ -71,7 +71,7 @@ struct SegmentedDownloadTests {
         let configuration = URLSessionConfiguration.isolated
         configuration.identifier = "label"
         let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
-        #expect(try Self.content(await manager.download(HTTPRequest("file"), segments: 2)) == Self.content)
+        #expect(try Self.content(await manager.downloadResponse(HTTPRequest("file"), segments: 2)) == Self.content)
         #expect(server.connections.count == 2)
     }
 
@@ -94,7 +94,7 @@ struct SegmentedDownloadTests {
         }
         request.options.validation = ResponseValidation(checks: [{ _ in throw CocoaError(.fileReadCorruptFile) }])
         let download = Task { [request] in
-            let response = await manager.download(request, segments: 2)
+            let response = await manager.downloadResponse(request, segments: 2)
             end.open()
             return response
         }
@@ -114,11 +114,15 @@ struct SegmentedDownloadTests {
     func withoutParts() async throws {
         let server = try TestServer.start()
         let manager = server.manager()
-        #expect(try Self.content(await manager.download(HTTPRequest("bytes/300000"), segments: 4)).count == 300_000)
+        #expect(
+            try Self.content(await manager.downloadResponse(HTTPRequest("bytes/300000"), segments: 4)).count == 300_000
+        )
         #expect(server.requestCount == 1)
-        #expect(try Self.content(await manager.download(HTTPRequest("range/5"), segments: 4)) == Array("abcde".utf8))
-        #expect(try Self.content(await manager.download(HTTPRequest("range/0"), segments: 4)).isEmpty)
-        let missing = await manager.download(HTTPRequest("status/404"), segments: 4)
+        #expect(
+            try Self.content(await manager.downloadResponse(HTTPRequest("range/5"), segments: 4)) == Array("abcde".utf8)
+        )
+        #expect(try Self.content(await manager.downloadResponse(HTTPRequest("range/0"), segments: 4)).isEmpty)
+        let missing = await manager.downloadResponse(HTTPRequest("status/404"), segments: 4)
         #expect(missing.error?.statusCode == 404 && missing.value == nil)
     }
 
@@ -129,7 +133,7 @@ struct SegmentedDownloadTests {
             RawScript(Self.part(Self.half..<Self.total, sending: 1_000) + [.finish]),
             RawScript(Self.part(Self.half + 1_000..<Self.total) + [.finish]),
         ])
-        let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+        let response = await server.manager().downloadResponse(HTTPRequest("file"), segments: 2)
         #expect(try Self.content(response) == Self.content)
         let sent = Self.heads(server)
         #expect(sent.count == 3)
@@ -152,7 +156,7 @@ struct SegmentedDownloadTests {
             let seen = Log<Int64>()
             var request = HTTPRequest("file")
             request.options.downloadProgress = { seen.add($0.completed) }
-            let response = await server.manager().download(request, segments: 2)
+            let response = await server.manager().downloadResponse(request, segments: 2)
             #expect(try Self.content(response) == new)
             #expect(seen.entries == seen.entries.sorted(), "\(seen.entries)")
             #expect(Self.heads(server).count == 3 && !Self.heads(server)[2].contains("Range: "))
@@ -167,7 +171,7 @@ struct SegmentedDownloadTests {
             RawScript([.receive(.headEnd), .send(Array(busy.utf8)), .finish]),
             RawScript(Self.part(Self.half..<Self.total) + [.finish]),
         ])
-        let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+        let response = await server.manager().downloadResponse(HTTPRequest("file"), segments: 2)
         #expect(try Self.content(response) == Self.content)
     }
 
@@ -184,13 +188,13 @@ struct SegmentedDownloadTests {
         var request = HTTPRequest("file")
         request.options.downloadProgress = { seen.add($0) }
         request.options.tag = "file"
-        let download = Task { [request] in await manager.download(request, segments: 2) }
+        let download = Task { [request] in await manager.downloadResponse(request, segments: 2) }
         #expect(await seen.wait { $0.last?.completed == Int64(rest) })
         manager.cancelAll(tagged: "file")
         let response = await download.value
         #expect(response.error?.isCancelled == true && response.fileURL == nil)
         let data = try #require(response.resumeData)
-        #expect(try Self.content(await manager.download(resuming: data)) == Self.content)
+        #expect(try Self.content(await manager.downloadResponse(resuming: data)) == Self.content)
         #expect(Self.heads(server)[2].contains("Range: bytes=\(rest)-\r\n"), "\(Self.heads(server)[2])")
     }
 
@@ -200,7 +204,7 @@ struct SegmentedDownloadTests {
             [RawScript(Self.part(0..<Self.half) + [.finish])],
             otherwise: RawScript([.receive(.headEnd), .close])
         )
-        let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+        let response = await server.manager().downloadResponse(HTTPRequest("file"), segments: 2)
         #expect(response.error?.isConnectivity == true && response.resumeData != nil)
     }
 
@@ -216,7 +220,7 @@ struct SegmentedDownloadTests {
         (manager.clock, manager.deadline) = (clock, .seconds(1))
         var request = HTTPRequest("file")
         request.options.deadline = .seconds(3600)
-        #expect(try Self.content(await manager.download(request, segments: 2)) == Array("abcd".utf8))
+        #expect(try Self.content(await manager.downloadResponse(request, segments: 2)) == Array("abcd".utf8))
         #expect(server.connections.count == 2)
         #expect(Set(clock.slept.entries) == [.seconds(3600)])
     }
@@ -240,7 +244,7 @@ struct SegmentedDownloadTests {
         let range = "Content-Range: bytes 0-\(coded.count - 1)/\(coded.count)"
         let first = answer(status == 206 ? "206 Partial Content\r\n\(range)" : "200 OK")
         let server = try RawServer.start([first], otherwise: answer("200 OK"))
-        let response = await server.manager().download(HTTPRequest("file"), segments: 2)
+        let response = await server.manager().downloadResponse(HTTPRequest("file"), segments: 2)
         #expect(try Self.content(response) == Array("abcd".utf8))
     }
 
@@ -260,13 +264,13 @@ struct SegmentedDownloadTests {
         var request = HTTPRequest("range/1200000")
         request.options.throttle = whole
         let start = ContinuousClock.now
-        #expect(try Self.content(await manager.download(request, segments: 4)).count == 1_200_000)
+        #expect(try Self.content(await manager.downloadResponse(request, segments: 4)).count == 1_200_000)
         #expect(ContinuousClock.now - start > .milliseconds(190))
         #expect(rates.entries.count > 2 && rates.entries.allSatisfy { $0 == share }, "\(rates.entries)")
         // A server that sends no parts serves the one connection, which has all of the rate.
         let before = rates.entries.count
         request.path = "bytes/300000"
-        #expect(try Self.content(await manager.download(request, segments: 4)).count == 300_000)
+        #expect(try Self.content(await manager.downloadResponse(request, segments: 4)).count == 300_000)
         #expect(Array(rates.entries[before...]) == [share, whole])
         // No more connections share it than there may be.
         let configuration = URLSessionConfiguration.isolated
@@ -275,7 +279,7 @@ struct SegmentedDownloadTests {
         narrow.interceptors = manager.interceptors
         var complete = URLRequest(url: server.location("/range/600000"))
         complete.throttle = whole
-        #expect(try Self.content(await narrow.download(HTTPRequest(complete), segments: 4)).count == 600_000)
+        #expect(try Self.content(await narrow.downloadResponse(HTTPRequest(complete), segments: 4)).count == 600_000)
         #expect(rates.entries.last == Throttle(download: 2_000_000, burst: 200_000))
     }
 
@@ -290,11 +294,11 @@ struct SegmentedDownloadTests {
             return .allow
         }
         for path in ["range/600000", "bytes/300000", "range/0"] {
-            _ = try Self.content(await manager.download(HTTPRequest(path, options: options), segments: 2))
+            _ = try Self.content(await manager.downloadResponse(HTTPRequest(path, options: options), segments: 2))
         }
         #expect(seen.entries == [206, 200, 200])
         options.throttle = Throttle(download: 100_000_000)
-        _ = try Self.content(await manager.download(HTTPRequest("bytes/300000", options: options), segments: 2))
+        _ = try Self.content(await manager.downloadResponse(HTTPRequest("bytes/300000", options: options), segments: 2))
         #expect(seen.entries == [206, 200, 200, 200])
         // Its parts have no validator, and do not fit together.
         let weak = Self.part(0..<Self.half, tag: "a").map { step in
@@ -303,17 +307,17 @@ struct SegmentedDownloadTests {
             return .send(Array(text.replacing("ETag: \"a\"", with: "ETag: W/\"a\"").utf8))
         }
         let raw = try RawServer.start([RawScript(weak + [.finish]), Self.whole(Array("new".utf8))])
-        let response = await raw.manager().download(HTTPRequest("file", options: options), segments: 2)
+        let response = await raw.manager().downloadResponse(HTTPRequest("file", options: options), segments: 2)
         #expect(try Self.content(response) == Array("new".utf8) && seen.entries == [206, 200, 200, 200, 200])
         // The content has changed after its head was reported.
         let changing = try RawServer.start([
             RawScript(Self.part(0..<Self.half) + [.finish]), Self.whole([1]), Self.whole([1, 2, 3]),
         ])
-        let changed = await changing.manager().download(HTTPRequest("file", options: options), segments: 2)
+        let changed = await changing.manager().downloadResponse(HTTPRequest("file", options: options), segments: 2)
         #expect(try Self.content(changed).count == 3)
         #expect(seen.entries == [206, 200, 200, 200, 200, 206, 200])
         options.onResponse = { _ in .cancel }
-        let refused = await manager.download(HTTPRequest("range/600000", options: options), segments: 2)
+        let refused = await manager.downloadResponse(HTTPRequest("range/600000", options: options), segments: 2)
         #expect(refused.error?.isCancelled == true)
     }
 
@@ -325,7 +329,7 @@ struct SegmentedDownloadTests {
             RawScript(Self.part(Self.half..<Self.total, sending: 1_000) + [.stall]),
         ])
         let manager = server.manager()
-        let download = Task { await manager.download(HTTPRequest("file"), segments: 2) }
+        let download = Task { await manager.downloadResponse(HTTPRequest("file"), segments: 2) }
         let most = TransferProgress(completed: Int64(rest), total: Int64(Self.total))
         #expect(await Sightings<Int>.eventually { manager.transfers.first?.downloadProgress == most })
         let whole = try #require(manager.transfers.first)
@@ -355,7 +359,7 @@ struct SegmentedDownloadTests {
             }
             return .allow
         }
-        let download = Task { [request] in await manager.download(request, segments: 2) }
+        let download = Task { [request] in await manager.downloadResponse(request, segments: 2) }
         #expect(await stopped.wait { !$0.isEmpty })
         let whole = try #require(stopped.all.first)
         // Another request has its whole exchange meanwhile.
@@ -378,10 +382,10 @@ struct SegmentedDownloadTests {
             return .allow
         }
         request.options.downloadProgress = { seen.add($0.completed) }
-        _ = try Self.content(await manager.download(request, segments: 2))
+        _ = try Self.content(await manager.downloadResponse(request, segments: 2))
         request.path = "bytes/300000"
         request.options.throttle = Throttle(download: 100_000_000)
-        _ = try Self.content(await manager.download(request, segments: 2))
+        _ = try Self.content(await manager.downloadResponse(request, segments: 2))
         #expect(seen.entries.last == 300_000)
         #expect(controls.entries.last?.downloadProgress.completed == 300_000)
     }
@@ -403,7 +407,7 @@ struct SegmentedDownloadTests {
             states.add(Set(manager?.transfers.map(\.state) ?? []).subtracting([.cancelled]))
             return .allow
         }
-        let download = Task { [request] in await manager.download(request, segments: 2) }
+        let download = Task { [request] in await manager.downloadResponse(request, segments: 2) }
         await states.wait(for: 1)
         #expect(states.entries == [[.suspended]])
         let whole = try #require(manager.transfers.first)

@@ -45,7 +45,7 @@ struct SentContentTests {
     private func downloaded(_ request: HTTPRequest, by manager: HTTPSessionManager) async throws -> String {
         let place = folder.appendingPathComponent(UUID().uuidString)
         return try String(
-            contentsOf: try await manager.download(request, to: .file(place)).result.get(),
+            contentsOf: try await manager.download(request, to: .file(place)),
             encoding: .utf8
         )
     }
@@ -79,7 +79,7 @@ struct SentContentTests {
         let manager = server.manager()
         let error = await #expect(throws: UncurlError.self) { _ = try await manager.stream(request) }
         #expect(error?.urlError?.code == .fileDoesNotExist)
-        let response = await manager.download(request)
+        let response = await manager.downloadResponse(request)
         #expect(response.error?.urlError?.code == .fileDoesNotExist)
         #expect(server.requestCount == 0)
     }

@@ -61,13 +61,13 @@ struct StreamHooksTests {
         } catch {
             #expect(error.isCancelled)
         }
-        let download = await manager.download(request)
+        let download = await manager.downloadResponse(request)
         #expect(download.error?.isCancelled == true && download.fileURL == nil)
         request.options.onResponse = { response in
             heads.add(response.statusCode)
             return .allow
         }
-        let file = try #require(await manager.download(request).value)
+        let file = try #require(await manager.downloadResponse(request).value)
         try FileManager.default.removeItem(at: file)
         #expect(heads.entries == [200, 200, 200])
     }

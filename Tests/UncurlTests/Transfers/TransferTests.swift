@@ -119,7 +119,7 @@ struct TransferTests {
         let data = try #require(stopped.resumeData, "\(stopped)")
         let offsets = Log<Int64>()
         manager.hooks.didResumeAtOffset = { _, _, offset in offsets.add(offset.offset) }
-        let resumed = await manager.download(resuming: data, to: .folder(folder))
+        let resumed = await manager.downloadResponse(resuming: data, to: .folder(folder))
         #expect(resumed.statusCode == 206)
         #expect(try Data(contentsOf: resumed.result.get()) == Data(content))
         #expect(offsets.entries == [100_000])

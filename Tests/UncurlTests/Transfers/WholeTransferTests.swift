@@ -124,7 +124,7 @@ struct WholeTransferTests {
         #expect(challenged.isSuperset(of: ["challenged", "receivedHead", "validated"]))
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: place) }
-        let moved = await details { _ = await manager.download("bytes/10", to: .file(place)) }
+        let moved = await details { _ = await manager.downloadResponse("bytes/10", to: .file(place)) }
         #expect(moved == ["receivedHead", "received", "validated", "movedFile"])
         let sent = await details {
             _ = await manager.response(to: HTTPRequest(.post, "post", body: .data(Data([1]))), serializer: .data)
