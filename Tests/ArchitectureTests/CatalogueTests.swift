@@ -89,4 +89,18 @@ struct CatalogueTests {
         // Code that uses a manager has made one.
         #expect(Set(used).intersection(known).union(["HTTPSessionManager"]) == listed)
     }
+
+    @Test("of ten calls beside four other libraries, ours is never the longest")
+    func calls() throws {
+        let page = try #require(Self.pages(of: "Uncurl").first { $0.name == "TenCalls.md" })
+        let sections = page.text.split(separator: "\n## ").dropFirst(2)
+        #expect(sections.count == 10)
+        for section in sections {
+            let rows = section.matches(of: /\n\| (\w+) \| `(.+)` \|/)
+            let lengths = Dictionary(uniqueKeysWithValues: rows.map { ($0.output.1, $0.output.2.count) })
+            #expect(lengths.count == 5)
+            let own = try #require(lengths["Uncurl"])
+            #expect(lengths.values.contains { $0 > own }, "\(section.prefix { !$0.isNewline })")
+        }
+    }
 }
