@@ -105,10 +105,10 @@ struct TouchTests {
                 return !rest.isEmpty && !rest.hasPrefix("//")
             }
         }
-        #expect(types <= 1_190)
+        #expect(types <= 1_191)
         #expect(SourceTree.sources.count <= 518)
-        #expect(lines <= 97_744)
-        #expect(code <= 71_458)
+        #expect(lines <= 98_095)
+        #expect(code <= 71_715)
     }
 
     private func matches(_ expression: String, in text: String) -> Int {
