@@ -32,7 +32,7 @@ def measure(folder, clone, dependency, product, package, call):
     """(packages resolved, CPU seconds of the build, warnings)"""
     sources = folder / "Sources/App"
     sources.mkdir(parents=True)
-    (folder / "Package.swift").write_text(f"""// swift-tools-version: 6.2
+    (folder / "Package.swift").write_text(f"""// swift-tools-version: 6.3
 import PackageDescription
 
 let package = Package(

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// Programs that do the same work with one client each, for `Benchmarks/clients.py`; apart from the rest, since the peers bring

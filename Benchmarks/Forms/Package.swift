@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// The form that `Benchmarks/multipart.py` sends; apart from the rest, since it needs nothing but Uncurl.

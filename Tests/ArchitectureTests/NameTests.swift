@@ -31,7 +31,7 @@ struct NameTests {
         }
         let dependencies = libraries.map { ".product(name: \"\($0)\", package: \"uncurl\")" }
         let text = """
-            // swift-tools-version: 6.2
+            // swift-tools-version: 6.3
             import PackageDescription
             let package = Package(
                 name: "dependant",

@@ -55,6 +55,25 @@ struct PageTests {
         }
     }
 
+    @Test("pages, workflows and containers name the Swift of the manifest")
+    func swiftVersion() throws {
+        let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+        let needed = try #require(manifest.firstMatch(of: /swift-tools-version: ([\d.]+)/)).output.1
+        let others = [".github/workflows", "Sources/Examples"].flatMap { folder in
+            SourceTree.files(in: folder) { $0.hasSuffix(".yml") || $0.hasSuffix("Dockerfile") }
+        }
+        #expect(others.count > 3)
+        var count = 0
+        for page in Self.pages + others {
+            let versions = /(?:swift-tools-version: |Swift |swift:)(\d+\.\d+)(?:-bookworm| or later|\n)/
+            for match in page.text.matches(of: versions) {
+                count += 1
+                #expect(match.output.1 == needed, "\(page) says \(match.output.0)")
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test("no page has a link that docc alone follows, since a code host shows it as text")
     func linksOfDocc() {
         for page in Self.pages {

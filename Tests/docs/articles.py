@@ -148,7 +148,7 @@ def check_manifest(group, folder):
     """A manifest is one that the package manager reads."""
     text = "\n".join(group.imports + [block for _, block in group.blocks])
     tools = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("swiftc"))))
-    must(["swiftc", "-typecheck", "-package-description-version", "6.2", "-I", tools + "/lib/swift/pm/ManifestAPI",
+    must(["swiftc", "-typecheck", "-package-description-version", "6.3", "-I", tools + "/lib/swift/pm/ManifestAPI",
           write(folder, "Package.swift", text)], group.page)
 
 
