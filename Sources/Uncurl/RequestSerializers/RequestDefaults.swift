@@ -15,12 +15,12 @@ public struct RequestDefaults: Sendable {
     /// The cache policy. Nil keeps the request's own value, or else that of the session's configuration. The same
     /// applies to the properties below.
     public var cachePolicy: URLRequest.CachePolicy?
-    /// In seconds; see `URLRequest.timeoutInterval`.
-    public var timeoutInterval: TimeInterval?
-    /// In seconds; see `URLRequest.connectTimeout`.
-    public var connectTimeout: TimeInterval?
-    /// In seconds; see `URLRequest.firstByteTimeout`.
-    public var firstByteTimeout: TimeInterval?
+    /// The longest time without one byte, as `URLRequest.timeoutInterval` is in seconds.
+    public var timeout: Duration?
+    /// The longest time to make a connection; see `URLRequest.connectTimeout`.
+    public var connectTimeout: Duration?
+    /// The longest time to the first byte of the response; see `URLRequest.firstByteTimeout`.
+    public var firstByteTimeout: Duration?
     /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
     /// What the traffic is for.
@@ -79,10 +79,10 @@ public struct RequestDefaults: Sendable {
 
     func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
-        if let timeoutInterval { request.timeoutInterval = timeoutInterval }
+        if let timeout { request.timeoutInterval = timeout.inSeconds }
         if connectTimeout != nil || firstByteTimeout != nil {
             var terms = TransferTerms()
-            (terms.connectLimit, terms.firstByteLimit) = (connectTimeout, firstByteTimeout)
+            (terms.connectLimit, terms.firstByteLimit) = (connectTimeout?.inSeconds, firstByteTimeout?.inSeconds)
             request.replaceTerms(by: terms)
         }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
@@ -96,7 +96,7 @@ extension RequestDefaults: CustomStringConvertible {
         oneLine(
             Self.self,
             [
-                "headers": headers, "cachePolicy": cachePolicy, "timeoutInterval": timeoutInterval,
+                "headers": headers, "cachePolicy": cachePolicy, "timeout": timeout,
                 "connectTimeout": connectTimeout, "firstByteTimeout": firstByteTimeout,
                 "httpShouldHandleCookies": httpShouldHandleCookies, "networkServiceType": networkServiceType,
                 "allowsCellularAccess": allowsCellularAccess,

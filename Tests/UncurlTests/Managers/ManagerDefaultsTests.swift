@@ -10,7 +10,7 @@ struct ManagerDefaultsTests {
     private let manager = HTTPSessionManager(baseURL: URL(string: "http://example.com/v1/"), configuration: .isolated)
 
     init() throws {
-        manager.requestDefaults.timeoutInterval = 20
+        manager.requestDefaults.timeout = .seconds(20)
         manager.requestDefaults.cachePolicy = .reloadIgnoringLocalCacheData
         try manager.requestDefaults.setHeader("X-Key", to: "manager")
         try manager.requestDefaults.setHeader("User-Agent", to: "Mine/1")
@@ -41,7 +41,7 @@ struct ManagerDefaultsTests {
     @Test("a request's own fields come before the manager's, and these before the serializer's")
     func order() throws {
         var serializer = HTTPRequestSerializer()
-        serializer.defaults.timeoutInterval = 60
+        serializer.defaults.timeout = .seconds(60)
         serializer.defaults.networkServiceType = .background
         try serializer.defaults.setHeader("x-key", to: "serializer")
         manager.requestSerializer = serializer
@@ -58,7 +58,7 @@ struct ManagerDefaultsTests {
     func changes() throws {
         let copy = HTTPSessionManager(copying: manager)
         #expect(try manager.urlRequest(for: "users").timeoutInterval == 20)
-        manager.requestDefaults.timeoutInterval = 30
+        manager.requestDefaults.timeout = .seconds(30)
         #expect(try manager.urlRequest(for: "users").timeoutInterval == 30)
         #expect(try copy.urlRequest(for: "users").timeoutInterval == 20)
         #expect(try copy.urlRequest(for: "users").value(forHTTPHeaderField: "X-Key") == "manager")

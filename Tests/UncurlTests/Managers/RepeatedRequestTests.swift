@@ -42,7 +42,7 @@ struct RepeatedRequestTests {
     @Test("a request's own options stand before the defaults of the serializer")
     func options() throws {
         var serializer = HTTPRequestSerializer()
-        serializer.defaults.timeoutInterval = 60
+        serializer.defaults.timeout = .seconds(60)
         serializer.defaults.cachePolicy = .returnCacheDataElseLoad
         manager.requestSerializer = serializer
         let options = RequestOptions(timeout: .seconds(5), cachePolicy: .reloadIgnoringLocalCacheData)

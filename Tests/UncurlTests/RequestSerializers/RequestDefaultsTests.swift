@@ -118,9 +118,9 @@ struct RequestDefaultsTests {
     @Test("properties are applied only where they are set, and are nil before", .rows("Q6"))
     func properties() {
         var defaults = RequestDefaults.none
-        #expect(defaults.timeoutInterval == nil && defaults.cachePolicy == nil)
+        #expect(defaults.timeout == nil && defaults.cachePolicy == nil)
         #expect(defaults.applied(to: request) == request)
-        defaults.timeoutInterval = 5
+        defaults.timeout = .seconds(5)
         defaults.cachePolicy = .returnCacheDataDontLoad
         defaults.httpShouldHandleCookies = false
         defaults.networkServiceType = .background
@@ -135,14 +135,14 @@ struct RequestDefaultsTests {
     @Test("a copy has everything, and neither side's changes reach the other", .rows("D7", "Q19"))
     func copies() throws {
         var serializer = HTTPRequestSerializer()
-        serializer.defaults.timeoutInterval = 5
+        serializer.defaults.timeout = .seconds(5)
         serializer.stringEncoding = .utf16
         serializer.queryMethods = ["PUT"]
         serializer.query = .custom { _, _ in "q" }
         let copy = serializer
-        serializer.defaults.timeoutInterval = 9
+        serializer.defaults.timeout = .seconds(9)
         try serializer.defaults.setHeader("X", to: "1")
-        #expect(copy.defaults.timeoutInterval == 5)
+        #expect(copy.defaults.timeout == .seconds(5))
         #expect(copy.defaults.headers["X"] == nil)
         #expect(copy.stringEncoding == .utf16 && copy.queryMethods == ["PUT"])
         #expect(try copy.serialize(["a": 1], into: put).url?.query == "q")

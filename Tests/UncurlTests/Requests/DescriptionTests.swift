@@ -88,10 +88,10 @@ struct DescriptionTests {
             }
         ),
         (
-            "RequestDefaults(connectTimeout: 5.0)",
+            "RequestDefaults(connectTimeout: 5.0 seconds)",
             {
                 var defaults = RequestDefaults.none
-                defaults.connectTimeout = 5
+                defaults.connectTimeout = .seconds(5)
                 return defaults
             }
         ),

@@ -170,7 +170,7 @@ struct RequestRouteTests {
         request.options.connectTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
         request.options.connectTimeout = nil
-        manager.requestDefaults.connectTimeout = 0.05
+        manager.requestDefaults.connectTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
     }
 
@@ -182,7 +182,7 @@ struct RequestRouteTests {
         request.options.firstByteTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
         request.options.firstByteTimeout = nil
-        manager.requestDefaults.firstByteTimeout = 0.05
+        manager.requestDefaults.firstByteTimeout = .seconds(0.05)
         #expect(await manager.response(to: request, serializer: .data).error?.isTimeout == true)
     }
 
