@@ -149,7 +149,7 @@ let rooms = [
     // Images, caches and signs of progress: a product of its own, which no request needs.
     Room(
         name: "UncurlExtras",
-        needs: "UncurlLibC Uncurl UncurlReactor CUncurlZlib",
+        needs: "UncurlLibC Uncurl UncurlReactor UncurlText CUncurlZlib",
         tests: "UncurlTestKit FacadeTestSupport UncurlTestServer TestSupport"
     ),
     // FoundationXML links libxml2: a product of its own, so that other programs are spared it.

@@ -1,3 +1,5 @@
+internal import UncurlText
+
 /// The figures of a ``LoadTest`` that has run. A value: it may be read on any thread.
 public struct LoadReport: Sendable {
     /// Times, counted in an HdrHistogram of three significant digits.
@@ -83,4 +85,20 @@ public struct LoadReport: Sendable {
     /// connections failed, requests that were due were never sent, or nothing was completed; 5 some statuses were
     /// neither 2xx nor 3xx.
     public var exitStatus: Int32 { result.verdict.rawValue }
+}
+
+extension LoadReport: CustomStringConvertible {
+    public var description: String {
+        described(
+            Self.self,
+            [
+                "sent": sent, "completed": completed, "failed": failed, "connectionsFailed": connectionsFailed,
+                "unsent": unsent, "measured": measured, "raw": raw,
+            ]
+        )
+    }
+}
+
+extension LoadReport.Latency: CustomStringConvertible {
+    public var description: String { described(Self.self, ["count": count, "mean": mean, "maximum": maximum]) }
 }

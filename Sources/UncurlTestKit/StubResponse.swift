@@ -1,4 +1,5 @@
 public import Uncurl
+internal import UncurlText
 
 /// The answer of a stub.
 public struct StubResponse: Sendable {
@@ -122,4 +123,8 @@ public struct StubResponse: Sendable {
         }
         return isStated ? headers : headers.merging(["Content-Length": "\(count)"]) { old, _ in old }
     }
+}
+
+extension StubResponse: CustomStringConvertible {
+    public var description: String { described(Self.self, ["delay": delay]) }
 }

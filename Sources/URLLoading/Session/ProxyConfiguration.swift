@@ -92,7 +92,11 @@ public struct ProxyConfiguration: Sendable {
 
 extension ProxyConfiguration: CustomDebugStringConvertible {
     /// The proxy as a URL, without its credentials.
-    public var debugDescription: String { "\(kind.rawValue)://\(endpoint.host):\(endpoint.port)" }
+    public var debugDescription: String { "\(kind.rawValue)://\(endpoint)" }
+}
+
+extension ProxyConfiguration.Endpoint: CustomStringConvertible {
+    public var description: String { "\(host):\(port)" }
 }
 
 // The keys of ``URLSessionConfiguration/connectionProxyDictionary`` under their names on Apple's platforms.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import UncurlText
 
 extension URLSession {
     /// An answer's content as a sequence of bytes, as they come, for one reader. If the last reference is gone before
@@ -100,6 +101,10 @@ extension URLSession {
     }
 }
 
+extension URLSession.AsyncBytes: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": task]) }
+}
+
 extension URLSession.AsyncBytes {
     /// The content in the pieces that it comes in, for a program that divides it itself. It shares its reader with the
     /// sequence of bytes: what one has taken the other does not get.
@@ -124,6 +129,10 @@ extension URLSession.AsyncBytes {
             public mutating func next() async throws -> Data? { try await bytes.takeChunk().map { Data($0) } }
         }
     }
+}
+
+extension URLSession.AsyncBytes.AsyncChunks: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": bytes.task]) }
 }
 
 extension URLSession.AsyncBytes {
@@ -187,6 +196,10 @@ extension URLSession.AsyncBytes {
     ///
     /// - Parameter limit: the most scalars of a character; a longer one throws `URLError.dataLengthExceedsMaximum`.
     public func characters(limit: Int) -> AsyncCharacters { AsyncCharacters(scalars: unicodeScalars, limit: limit) }
+}
+
+extension URLSession.AsyncBytes.AsyncCharacters: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": scalars]) }
 }
 
 extension URLSession.AsyncBytes {
@@ -255,6 +268,10 @@ extension URLSession.AsyncBytes {
 
     /// The content as Unicode scalars. Octets that are no UTF-8 are repaired.
     public var unicodeScalars: AsyncUnicodeScalars { AsyncUnicodeScalars(bytes: self) }
+}
+
+extension URLSession.AsyncBytes.AsyncUnicodeScalars: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": bytes.task]) }
 }
 
 extension URLSession.AsyncBytes {
@@ -364,6 +381,10 @@ extension URLSession.AsyncBytes {
             }
         }
     }
+}
+
+extension URLSession.AsyncBytes.AsyncLines: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": bytes.task]) }
 }
 
 extension Span<UInt8> {

@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// Which answers are acceptable, by their status codes, their content types, and checks of the program's own.
 ///
@@ -315,6 +316,10 @@ public struct ContentPreprocessor: Sendable {
             return Data(rest.first == UInt8(ascii: "\n") ? rest.dropFirst() : rest)
         }
     }
+}
+
+extension ContentPreprocessor: CustomStringConvertible {
+    public var description: String { described(Self.self, [:]) }
 }
 
 /// A type with a value for answers without content.

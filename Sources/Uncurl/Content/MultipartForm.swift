@@ -5,6 +5,7 @@ internal import UncurlHTTP1
 internal import UncurlLibC
 internal import UncurlReactor
 internal import UncurlSemantics
+internal import UncurlText
 
 /// A form of several parts (RFC 7578), sent while it is read: files from the disk to the socket, streams from a thread.
 /// Neither is loaded into memory as a whole.
@@ -256,7 +257,7 @@ extension MultipartForm {
 }
 
 extension MultipartForm: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["parts": parts.count, "bytes": contentLength]) }
+    public var description: String { described(Self.self, ["parts": parts.count, "bytes": contentLength]) }
 }
 
 /// The file that a form is written to.
@@ -359,6 +360,10 @@ public struct MultipartContent: Sendable {
     }
 
     private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
+}
+
+extension MultipartContent: CustomStringConvertible {
+    public var description: String { described(Self.self, ["file": file?.path]) }
 }
 
 extension MultipartForm {

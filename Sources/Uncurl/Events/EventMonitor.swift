@@ -1,6 +1,7 @@
 public import Dispatch
 internal import Synchronization
 public import URLLoading
+internal import UncurlText
 
 /// Receives the steps of requests, for logs, metrics and traces. It changes nothing.
 public protocol EventMonitor: Sendable {
@@ -83,6 +84,10 @@ public struct ClosureEventMonitor: EventMonitor {
     }
 
     public func receive(_ event: TransferEvent) { hear(event) }
+}
+
+extension ClosureEventMonitor: CustomStringConvertible {
+    public var description: String { described(Self.self, ["queue": queue.label, "hearsDetails": hearsDetails]) }
 }
 
 struct Watchers: Sendable {

@@ -2,6 +2,7 @@
 public import Dispatch
 internal import URLLoading
 public import Logging
+internal import UncurlText
 
 /// Writes the events of requests to a `swift-log` logger: the end of a request at one level, the events before it at
 /// another. It needs the package trait `SwiftLog`.
@@ -60,6 +61,12 @@ public struct LoggingMonitor: EventMonitor {
         case .cancelled?: stepLevel
         default: .error
         }
+    }
+}
+
+extension LoggingMonitor: CustomStringConvertible {
+    public var description: String {
+        described(Self.self, ["logger": logger.label, "ends": endLevel, "steps": stepLevel])
     }
 }
 #endif

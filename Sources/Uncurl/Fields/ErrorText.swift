@@ -80,20 +80,6 @@ extension URLError {
     }
 }
 
-/// What a value prints: its type, and those of its parts that are there, in one line.
-func oneLine(_ type: Any.Type, _ parts: KeyValuePairs<String, Any?>) -> String {
-    let shown = parts.compactMap { name, part -> String? in
-        guard let part, (part as? any Collection)?.isEmpty != true else { return nil }
-        return name.isEmpty ? "\(part)" : "\(name): \(part)"
-    }
-    return "\(type)(\(shown.joined(separator: ", ")))"
-}
-
-extension Optional {
-    /// Stands for a part that has no text, or is a secret.
-    var mark: String? { map { _ in "…" } }
-}
-
 extension Duration {
     /// The duration as a wait: not below zero, and a century at most. The runtime's clocks trap on instants beyond 63
     /// bits of seconds.

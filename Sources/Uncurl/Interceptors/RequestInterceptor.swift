@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// Changes a request before each attempt, and decides what follows a failed attempt.
 ///
@@ -80,6 +81,10 @@ public struct ClosureInterceptor: RequestInterceptor {
     }
 
     public func retry(_ failure: FailedAttempt) async -> RetryDecision { await decide?(failure) ?? .doNotRetry }
+}
+
+extension ClosureInterceptor: CustomStringConvertible {
+    public var description: String { described(Self.self, ["adapt": change.mark, "retry": decide.mark]) }
 }
 
 extension RequestInterceptor where Self == ClosureInterceptor {

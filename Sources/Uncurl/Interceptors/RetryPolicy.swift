@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlSemantics
+internal import UncurlText
 
 /// Sends a request again after a failure that may be temporary. Only the listed methods are retried, up to a limit,
 /// with growing delays.
@@ -120,7 +121,7 @@ public struct RetryPolicy: RequestInterceptor {
 
 extension RetryPolicy: CustomStringConvertible {
     public var description: String {
-        oneLine(
+        described(
             Self.self,
             [
                 "limit": limit, "base": base, "scale": scale, "maximumDelay": maximumDelay, "jitter": jitter,
@@ -194,5 +195,5 @@ public struct OfflineRetrier: RequestInterceptor {
 }
 
 extension OfflineRetrier: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["maximumWait": maximumWait, "limit": limit]) }
+    public var description: String { described(Self.self, ["maximumWait": maximumWait, "limit": limit]) }
 }

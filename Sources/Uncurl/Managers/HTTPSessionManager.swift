@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// A session manager for one service. Requests name references that are resolved against its base URL, and one
 /// serializer writes their parameters.
@@ -623,5 +624,5 @@ public struct Transfer<Value: Sendable>: Sendable {
 }
 
 extension Transfer: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["": control.state]) }
+    public var description: String { described(Self.self, ["": control.state]) }
 }

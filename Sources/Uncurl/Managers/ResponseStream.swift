@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 public import URLLoading
+internal import UncurlText
 
 /// An answer whose content is read while it comes, in pieces as the network delivers them. `lines()`, `jsonLines(_:)`
 /// and `serverSentEvents()` frame it. While no task reads, the connection is not read either, so the server waits. A
@@ -42,6 +43,13 @@ public struct ResponseStream: AsyncSequence, Sendable {
                 throw ending.tell(failure)
             }
         }
+    }
+}
+
+extension ResponseStream: CustomStringConvertible {
+    /// The status and the URL, without its query.
+    public var description: String {
+        described(Self.self, ["": "\(response.statusCode) \(response.url?.redacted ?? "")"])
     }
 }
 

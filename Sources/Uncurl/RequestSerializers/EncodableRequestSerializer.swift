@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// Writes parameters or a value as the content that an encoder makes. For methods without content they go into the
 /// query.
@@ -40,7 +41,7 @@ public struct EncodableRequestSerializer: RequestSerializer {
 }
 
 extension EncodableRequestSerializer: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["encoder": type(of: own), "http": http]) }
+    public var description: String { described(Self.self, ["encoder": type(of: own), "http": http]) }
 }
 
 /// Encodes values as content.

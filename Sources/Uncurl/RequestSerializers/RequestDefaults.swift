@@ -2,6 +2,7 @@ internal import Foundation
 internal import Synchronization
 public import URLLoading
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// The header fields, credentials and request properties that a serializer or a manager gives every request. It is a
 /// value: each request is made with a copy.
@@ -93,7 +94,7 @@ public struct RequestDefaults: Sendable {
 
 extension RequestDefaults: CustomStringConvertible {
     public var description: String {
-        oneLine(
+        described(
             Self.self,
             [
                 "headers": headers, "cachePolicy": cachePolicy, "timeout": timeout,

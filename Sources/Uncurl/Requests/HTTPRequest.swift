@@ -90,7 +90,7 @@ extension HTTPRequest: CustomStringConvertible {
     /// The request in one line, without the query of its path and without secrets.
     public var description: String {
         let hasBody = if case .parameters = body { false } else { true }
-        return oneLine(
+        return described(
             Self.self,
             [
                 "": "\(method) \(URL(string: path)?.redacted ?? "")", "parameters": parameters, "headers": headers,
@@ -137,7 +137,7 @@ extension RequestBody: CustomStringConvertible {
         case .data(let data, _): "\(data)"
         case .file(let url, _): url.path
         case .multipart(let form): "\(form)"
-        case .stream(let length, _, _): oneLine(InputStream.self, ["bytes": length])
+        case .stream(let length, _, _): described(InputStream.self, ["bytes": length])
         }
     }
 }

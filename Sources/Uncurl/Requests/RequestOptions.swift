@@ -2,6 +2,7 @@ public import URLLoading
 internal import UncurlClient
 internal import UncurlEngine
 internal import UncurlSemantics
+internal import UncurlText
 
 /// The settings of one request that differ from its manager's. Nil and empty values keep the manager's settings.
 public struct RequestOptions: Sendable {
@@ -146,7 +147,7 @@ extension RequestOptions {
 extension RequestOptions: CustomStringConvertible {
     /// The options that are set, in one line; `…` stands for a closure or a secret.
     public var description: String {
-        oneLine(
+        described(
             Self.self,
             [
                 "timeout": timeout, "connectTimeout": connectTimeout, "firstByteTimeout": firstByteTimeout,
@@ -564,7 +565,7 @@ extension URLRequest {
 }
 
 extension Throttle: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["upload": upload, "download": download, "burst": burst]) }
+    public var description: String { described(Self.self, ["upload": upload, "download": download, "burst": burst]) }
 }
 
 extension Throttle {

@@ -158,6 +158,10 @@ public struct MappedResponseSerializer<Source: ResponseSerializer, Value: Sendab
     }
 }
 
+extension MappedResponseSerializer: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": source]) }
+}
+
 extension ResponseSerializer {
     /// A serializer that converts this one's value. What `transform` throws becomes a ``SerializationFailure``.
     public func map<Other: Sendable>(
@@ -226,7 +230,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
 }
 
 extension DecodableResponseSerializer: CustomStringConvertible {
-    public var description: String { oneLine(Self.self, ["decoder": type(of: decoder)]) }
+    public var description: String { described(Self.self, ["decoder": type(of: decoder)]) }
 }
 
 extension DecodableResponseSerializer {

@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlTLS
+internal import UncurlText
 
 /// One rule for each host. A host without a rule is refused by default.
 ///
@@ -63,7 +64,7 @@ extension HostPolicies: CustomStringConvertible {
     public var description: String {
         let prefixes = [0: "", 1: "*."]
         let hosts = rules.map { "\(prefixes[$0.pattern.labels] ?? "**.")\($0.pattern.name): \($0.evaluator)" }
-        return oneLine(Self.self, ["": hosts.joined(separator: ", "), "others": other])
+        return described(Self.self, ["": hosts.joined(separator: ", "), "others": other])
     }
 }
 

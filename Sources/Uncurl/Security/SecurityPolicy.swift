@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlTLS
+internal import UncurlText
 
 /// Decides whether a server is the one that it claims to be.
 ///
@@ -100,7 +101,7 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 
 extension SecurityPolicy: CustomStringConvertible {
     public var description: String {
-        oneLine(
+        described(
             Self.self,
             [
                 "pinningMode": pinningMode, "certificates": certificates,

@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// Decides whether a server is the one that it claims to be: ``SecurityPolicy`` by the usual rules, ``HostPolicies`` by
 /// one rule per host, ``CompositeEvaluator`` and ``CustomEvaluator`` by the program's own rules.
@@ -58,6 +59,10 @@ public struct CompositeEvaluator: ServerTrustEvaluator {
     public var isPinning: Bool { evaluators.contains { $0.isPinning } }
 }
 
+extension CompositeEvaluator: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": evaluators.map { "\($0)" }.joined(separator: ", ")]) }
+}
+
 /// A rule of the program's own, which replaces all others: it also decides on the name and the chain. To add a rule to
 /// the usual ones, put it after a ``SecurityPolicy`` in a ``CompositeEvaluator``.
 public struct CustomEvaluator: ServerTrustEvaluator {
@@ -87,4 +92,8 @@ public struct CustomEvaluator: ServerTrustEvaluator {
         case .refused(let words): throw TrustFailure(host: host, reason: .refused, words: words)
         }
     }
+}
+
+extension CustomEvaluator: CustomStringConvertible {
+    public var description: String { described(Self.self, ["isPinning": isPinning]) }
 }

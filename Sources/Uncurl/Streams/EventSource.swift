@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// The events of a stream that is requested again whenever it ends or breaks (HTML §9.2.3). Each request names the last
 /// event that came.
@@ -151,6 +152,12 @@ where Stream.Element == Data {
             }
             state = .waiting(connector)
         }
+    }
+}
+
+extension EventSource: CustomStringConvertible {
+    public var description: String {
+        described(Self.self, ["lastEventID": lastEventID, "limit": limit, "policy": policy])
     }
 }
 

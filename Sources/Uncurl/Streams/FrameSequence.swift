@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// Cuts content that comes in pieces into frames, such as lines or events.
 public protocol ContentFramer: Sendable {
@@ -65,6 +66,10 @@ where Base.Element == Data {
             }
         }
     }
+}
+
+extension FrameSequence: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": base]) }
 }
 
 extension FrameSequence: Sendable where Base: Sendable {}

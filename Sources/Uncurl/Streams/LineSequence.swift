@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 extension AsyncSequence where Element == Data {
     /// The content as lines of UTF-8, empty lines included. Invalid octets are replaced. The sequence throws
@@ -81,4 +82,8 @@ public struct LineSplitter: ContentFramer {
         line.append(contentsOf: bytes)
         if line.count > limit, line.last != 0x0D { throw .lineTooLong(limit: limit) }
     }
+}
+
+extension LineSplitter: CustomStringConvertible {
+    public var description: String { described(Self.self, ["limit": limit]) }
 }

@@ -1,5 +1,6 @@
 public import URLLoading
 internal import UncurlHTTP1
+internal import UncurlText
 
 /// An event of a `text/event-stream` (HTML §9.2).
 public struct ServerSentEvent: Hashable, Sendable {
@@ -132,6 +133,10 @@ public struct ServerSentEventParser: ContentFramer {
             )
         )
     }
+}
+
+extension ServerSentEventParser: CustomStringConvertible {
+    public var description: String { described(Self.self, ["limit": limit]) }
 }
 
 extension AsyncSequence where Element == Data {

@@ -1,4 +1,5 @@
 public import URLLoading
+internal import UncurlText
 
 /// The place of a downloaded file. The file is moved there in one step, after the download is complete and its answer
 /// has been validated. The file of a refused answer is deleted; the failure carries up to a mebibyte of its content.
@@ -60,6 +61,10 @@ public struct DownloadDestination: Sendable {
     }
 
     func place(for file: URL, _ response: URLResponse?) -> URL? { choose(file, response) }
+}
+
+extension DownloadDestination: CustomStringConvertible {
+    public var description: String { described(Self.self, [:]) }
 }
 
 extension DownloadDestination.Options {

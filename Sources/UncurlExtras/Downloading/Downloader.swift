@@ -1,6 +1,7 @@
 public import Dispatch
 internal import Synchronization
 public import Uncurl
+internal import UncurlText
 
 /// Loads values, and loads equal requests only once: a second caller for a value that is being loaded waits for the
 /// same load. The number of active loads is limited. Loaded values go into a cache, if there is one.
@@ -370,5 +371,16 @@ extension URLRequest.CachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: false
         @unknown default: true
         }
+    }
+}
+
+extension Downloader.Receipt: CustomStringConvertible {
+    public var description: String { described(Self.self, ["": "\(number)"]) }
+}
+
+extension DownloadKey: CustomStringConvertible {
+    /// The key that the program has given, or the method and the URL, without its query.
+    public var description: String {
+        described(Self.self, ["": given ?? "\(method) \(URL(string: url)?.redacted ?? "")"])
     }
 }

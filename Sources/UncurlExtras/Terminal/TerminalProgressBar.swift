@@ -2,6 +2,7 @@ internal import Synchronization
 public import Uncurl
 internal import UncurlLibC
 internal import UncurlReactor
+internal import UncurlText
 
 /// Shows on a terminal the progress of a task, or of a request with all its attempts: the amount, the total, the speed
 /// and the time left. In a file or a pipe it writes a line at intervals instead.
@@ -222,4 +223,8 @@ public struct TerminalOutput: Sendable {
             try? BlockingOutput.writeAll(text, to: descriptor)
         }
     }
+}
+
+extension TerminalProgressBar.Snapshot: CustomStringConvertible {
+    public var description: String { described(Self.self, ["completed": completed, "total": total, "phase": phase]) }
 }

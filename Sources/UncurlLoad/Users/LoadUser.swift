@@ -203,3 +203,14 @@ public struct LoadResponse: Sendable {
     /// The value of the first field of that name, whose case does not matter; nil if there is none.
     public func header(_ name: String) -> String? { fields[name] }
 }
+
+extension LoadRequest: CustomStringConvertible {
+    /// The method, and the URL without its query.
+    public var description: String { described(Self.self, ["": "\(method) \(url.prefix { $0 != "?" })", "name": name]) }
+}
+
+extension LoadResponse: CustomStringConvertible {
+    public var description: String {
+        described(Self.self, ["": status, "bytes": body.count, "latency": latency, "error": error])
+    }
+}
