@@ -41,5 +41,5 @@ struct DescriptionRuleTests {
 }
 
 extension Substring {
-    fileprivate func prefix(upTo end: String) -> Substring { ranges(of: end).first.map { self[..<$0.lowerBound] } ?? self }
+    fileprivate func prefix(upTo end: String) -> Substring { firstRange(of: end).map { self[..<$0.lowerBound] } ?? self }
 }

@@ -206,7 +206,9 @@ public struct LoadResponse: Sendable {
 
 extension LoadRequest: CustomStringConvertible {
     /// The method, and the URL without its query.
-    public var description: String { described(Self.self, ["": "\(method) \(url.prefix { $0 != "?" })", "name": name]) }
+    public var description: String {
+        described(Self.self, ["": "\(method) \(url.prefix { $0 != "?" })", "name": name])
+    }
 }
 
 extension LoadResponse: CustomStringConvertible {
