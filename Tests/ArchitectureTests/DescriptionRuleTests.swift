@@ -19,7 +19,8 @@ struct DescriptionRuleTests {
         for file in files {
             for match in file.code.matches(of: /(?m)^( *)public struct (\w+)([^{]*)\{\n/) {
                 let (indent, name, clause) = (match.output.1, match.output.2, match.output.3)
-                let body = file.code[match.range.upperBound...].prefix(upTo: "\n\(indent)}")
+                let rest = file.code[match.range.upperBound...]
+                let body = rest[..<(rest.firstRange(of: "\n\(indent)}")?.lowerBound ?? rest.endIndex)]
                 let members = body.split(separator: "\n").filter { $0.hasPrefix(indent + "    ") }
                 let hidden = members.filter { $0.dropFirst(indent.count).contains(Self.hidden) }
                 guard !hidden.isEmpty, !clause.contains("AsyncIteratorProtocol") else { continue }
@@ -38,8 +39,4 @@ struct DescriptionRuleTests {
     private static func describes(_ clause: Substring) -> Bool {
         clause.contains(/\b(Custom(Debug)?StringConvertible|\w*Error|RandomAccessCollection)\b/)
     }
-}
-
-extension Substring {
-    fileprivate func prefix(upTo end: String) -> Substring { firstRange(of: end).map { self[..<$0.lowerBound] } ?? self }
 }
