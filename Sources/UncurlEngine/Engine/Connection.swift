@@ -31,8 +31,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     var link: Link
     /// Nil until the first byte of the response has come.
     private(set) var reading: Reading?
-    /// Whether the last read of this turn took all that the socket held.
-    private var isDrained = false
+    /// When the last read was made, if it took all that the socket held. The loop's time does not tell it later: each
+    /// stamp moves that on.
+    @CompactInstant private var drained: Instant?
     /// How much a connection may decode in one turn of its loop, in bytes: some milliseconds' work. A few kilobytes may
     /// expand to gigabytes. Without a limit, the loop would serve no other socket, fire no timer and take no cancel
     /// until all of it is decoded. One read of ordinary text, of 256 KiB, expands to less.
@@ -151,9 +152,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// request's time. The result is false if the delegate has worked since then, or another process had the core; if
     /// the read took as much as it might, since more may follow; and if a pause held the end back.
     var isJustDrained: Bool {
-        guard isDrained else { return false }
-        let turn = loop.now
-        return loop.stamp().nanoseconds(since: turn) < Connection.freshness
+        guard let drained else { return false }
+        return loop.stamp().nanoseconds(since: drained) < Connection.freshness
     }
 
     /// Whether the peer had closed its side before anything of the request reached it, so that it cannot have acted on
@@ -316,7 +316,7 @@ extension Connection {
     func receive(_ exchange: Exchange) {
         decodable = Connection.mostDecoded
         guard !deliversLater else { return }
-        isDrained = false
+        drained = nil
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
@@ -338,7 +338,7 @@ extension Connection {
                 return ended(exchange, resetMetBySending(exchange))
             case .bytes(let count):
                 exchange.noteActivity(at: loop.now)
-                isDrained = count < limit
+                drained = count < limit ? loop.now : nil
                 exchange.throttle?.received(count, at: loop.now)
                 let goesOn =
                     if let secure = link.secure {
