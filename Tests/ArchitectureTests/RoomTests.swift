@@ -51,7 +51,8 @@ struct RoomTests {
         ],
         // What applications show: images, progress, activity.
         "UncurlExtras": [
-            "Uncurl", "UncurlReactor", "UncurlText", "Foundation", "Dispatch", "CUncurlZlib", "UncurlLibC", "Synchronization",
+            "Uncurl", "UncurlReactor", "UncurlText", "Foundation", "Dispatch", "CUncurlZlib", "UncurlLibC",
+            "Synchronization",
         ],
         // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
