@@ -8,6 +8,6 @@ package func described(_ type: Any.Type, _ parts: KeyValuePairs<String, Any?>) -
 }
 
 extension Optional {
-    /// Stands for a part that has no text, or is a secret.
-    package var mark: String? { map { _ in "…" } }
+    /// `…` for a part that has no text of its own, or is a secret; nil if it is not there.
+    package var elided: String? { map { _ in "…" } }
 }

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What the rooms of a program print.
+/// What `print` shows of a value.
 @Suite("Descriptions", .ownThread)
 struct DescriptionRuleTests {
-    /// Those whose values a program has in its hands.
+    /// The rooms that programs for users import.
     private static let rooms = ["Uncurl", "UncurlExtras", "UncurlLoad", "UncurlTestKit", "UncurlXML", "URLLoading"]
 
     @Test("each public structure with storage of its own, but for iterators, says what it prints")

@@ -76,6 +76,13 @@ struct LoadTestTests {
         #expect(seen.all.allSatisfy { $0 })
     }
 
+    @Test("a request prints in one line, without secrets")
+    func printed() {
+        let request = LoadRequest("GET", "https://user:hidden@h.example/a?key=hidden", headers: [("Cookie", "hidden")])
+        #expect("\(request)" == "LoadRequest(GET https://h.example/a)")
+        #expect("\(LoadRequest("GET", "/a@b#hidden"))" == "LoadRequest(GET /a@b)")
+    }
+
     @Test("with a rate, each visit is due, and its requests follow one another")
     func visits() throws {
         let server = try TestServer.start()

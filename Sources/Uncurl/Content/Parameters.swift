@@ -115,7 +115,7 @@ extension Parameters {
 }
 
 extension Parameters: CustomStringConvertible {
-    /// The parameters as a literal in one line; `…` stands for a value whose name says that it is a secret.
+    /// The parameters as a literal in one line. A secret, such as the value of `access_token`, is shown as `…`.
     public var description: String {
         switch self {
         case .null: "nil"

@@ -84,7 +84,7 @@ public struct ClosureInterceptor: RequestInterceptor {
 }
 
 extension ClosureInterceptor: CustomStringConvertible {
-    public var description: String { described(Self.self, ["adapt": change.mark, "retry": decide.mark]) }
+    public var description: String { described(Self.self, ["adapt": change.elided, "retry": decide.elided]) }
 }
 
 extension RequestInterceptor where Self == ClosureInterceptor {

@@ -135,7 +135,7 @@ extension HTTPSessionManager {
         try await get(path, parameters: parameters, headers: headers, options: options, as: String.self)
     }
 
-    /// Sends a GET whose parameters are a value of the program's own type, and returns the body as text.
+    /// Sends a GET and returns the body as text. The parameters are a value of the program's own type.
     @_disfavoredOverload
     public func text(
         _ path: String,
@@ -158,7 +158,7 @@ extension HTTPSessionManager {
         try await get(path, parameters: parameters, headers: headers, options: options, as: Data.self)
     }
 
-    /// Sends a GET whose parameters are a value of the program's own type, and returns the body as it is.
+    /// Sends a GET and returns the body as it is. The parameters are a value of the program's own type.
     @_disfavoredOverload
     public func data(
         _ path: String,
@@ -487,7 +487,8 @@ extension URLSessionManager {
         options: RequestOptions = RequestOptions(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws(UncurlError) -> URL {
-        let options = HTTPRequest("", options: options).telling(progress).options
+        var options = options
+        if let progress { options.downloadProgress = progress }
         return try await downloadResponse(resuming: data, to: destination, options: options).result.get()
     }
 

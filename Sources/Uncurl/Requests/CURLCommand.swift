@@ -169,7 +169,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         if let limit = terms.connectTime { words += ["--connect-timeout", "\(limit)"] }
         guard let proxies = terms.proxies else { return words }
         guard let proxy = proxies.http ?? proxies.https else { return words + ["--noproxy", quoted("*")] }
-        words += ["--proxy", quoted(proxy.address)]
+        words += ["--proxy", quoted("\(proxy)")]
         guard let login = proxy.credentials else { return words }
         return words + ["--proxy-user", quoted(redaction.shown("\(login.user):\(login.password)"))]
     }

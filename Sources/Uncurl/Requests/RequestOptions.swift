@@ -153,11 +153,11 @@ extension RequestOptions: CustomStringConvertible {
                 "timeout": timeout, "connectTimeout": connectTimeout, "firstByteTimeout": firstByteTimeout,
                 "connectTo": connectTo, "proxy": proxy, "cachePolicy": cachePolicy, "priority": priority,
                 "interceptors": interceptors.map { type(of: $0) }, "redirects": redirects, "caching": caching,
-                "credential": credential.mark, "validation": validation.mark, "maximumDataLength": maximumDataLength,
-                "responseLimits": responseLimits.mark, "throttle": throttle, "compression": compression?.coding,
-                "sendsContentWithGET": sendsContentWithGET ? true : nil, "deadline": deadline, "tag": tag,
-                "hooks": hooksBox.mark, "onResponse": onResponse.mark, "uploadProgress": uploadProgress.mark,
-                "downloadProgress": downloadProgress.mark,
+                "credential": credential.elided, "validation": validation.elided,
+                "maximumDataLength": maximumDataLength, "responseLimits": responseLimits.elided, "throttle": throttle,
+                "compression": compression?.coding, "sendsContentWithGET": sendsContentWithGET ? true : nil,
+                "deadline": deadline, "tag": tag, "hooks": hooksBox.elided, "onResponse": onResponse.elided,
+                "uploadProgress": uploadProgress.elided, "downloadProgress": downloadProgress.elided,
             ]
         )
     }
@@ -497,11 +497,7 @@ public struct RequestProxy: Hashable, Sendable {
 
 extension RequestProxy: CustomStringConvertible {
     /// The proxy's URL without its user and password, or `none`.
-    public var description: String { (configuration.http ?? configuration.https)?.address ?? "none" }
-}
-
-extension Proxy {
-    var address: String { "\(kind.rawValue)://\(host):\(port)" }
+    public var description: String { (configuration.http ?? configuration.https).map { "\($0)" } ?? "none" }
 }
 
 extension URLRequest {

@@ -379,8 +379,10 @@ extension Downloader.Receipt: CustomStringConvertible {
 }
 
 extension DownloadKey: CustomStringConvertible {
-    /// The key that the program has given, or the method and the URL, without its query.
+    /// The key that the program has given, or the method and the URL without its query, or the number of a request that
+    /// has no other.
     public var description: String {
-        described(Self.self, ["": given ?? "\(method) \(URL(string: url)?.redacted ?? "")"])
+        let request = URL(string: url).map { "\(method) \($0.redacted)" }
+        return described(Self.self, ["": given ?? request, "number": number])
     }
 }

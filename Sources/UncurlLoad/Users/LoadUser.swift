@@ -205,9 +205,10 @@ public struct LoadResponse: Sendable {
 }
 
 extension LoadRequest: CustomStringConvertible {
-    /// The method, and the URL without its query.
+    /// The method, and the URL without its user information and its query.
     public var description: String {
-        described(Self.self, ["": "\(method) \(url.prefix { $0 != "?" })", "name": name])
+        let shown = url.prefix { $0 != "?" && $0 != "#" }.replacing(/\/\/[^\/@]*@/, with: "//")
+        return described(Self.self, ["": "\(method) \(shown)", "name": name])
     }
 }
 

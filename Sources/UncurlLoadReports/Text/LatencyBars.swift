@@ -44,7 +44,7 @@ extension LatencyHistogram {
     /// Room for the name, the number and the share of a row, and for the gaps between them.
     private static let columnsBeforeBar = 37
 
-    /// A value stands for a slot, whose values differ by a thousandth.
+    /// The histogram keeps three digits: a value that it gives may be a thousandth above the time that was measured.
     private static func isWithin(_ value: Double, _ limit: Double) -> Bool { value <= limit * 1.001 }
 
     /// The narrowest rows that are not too many. Times below a microsecond count in the first.

@@ -184,7 +184,7 @@ struct FlagGroup: Sendable {
         let isCommon: Bool
     }
 
-    /// The command whose flags these are: empty for volley, `any` for all commands.
+    /// The name of the command that has these flags: empty for volley itself, `any` for all commands.
     let command: String
     let question: String
     private(set) var rows: [Row] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UncurlLoad
 
-/// A command whose help is a ``HelpPage``.
+/// A command that prints a ``HelpPage`` as its help.
 protocol DocumentedCommand: ParsableCommand {
     /// The flags of volley that have no effect for the command.
     static var refused: [String] { get }
@@ -34,7 +34,7 @@ struct HelpPage {
         flags = Flag.read(type.helpMessage(includeHidden: false, columns: Flag.oneLine))
     }
 
-    /// The groups whose flags the page may show: the command's own come first.
+    /// The groups of flags that the page may show; the command's own come first.
     var groups: [FlagGroup] {
         let commands = command.isEmpty ? ["", "any"] : [command, "", "any"]
         return commands.flatMap { name in FlagGroup.all.filter { $0.command == name } }

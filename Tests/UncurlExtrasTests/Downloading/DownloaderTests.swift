@@ -157,6 +157,18 @@ struct DownloaderTests {
         #expect(downloader.cachedValue(for: request("x")) == "new")
     }
 
+    @Test("a key prints what it is made of, without secrets")
+    func printed() throws {
+        let url = try #require(URL(string: "https://user:hidden@h.example/a?key=hidden"))
+        var request = URLRequest(url: url)
+        request.setValue("hidden", forHTTPHeaderField: "Authorization")
+        func text(_ given: String? = nil) -> String { "\(DownloadKey(request, given: given, fields: nil, number: 1))" }
+        #expect(text() == "DownloadKey(GET https://h.example/a?…)")
+        #expect(text("mine") == "DownloadKey(mine)")
+        request.httpMethod = "POST"
+        #expect(text() == "DownloadKey(number: 1)")
+    }
+
     @Test("no URL is an error of its own, later and once", .rows("K2"))
     func noURL() async {
         let downloader = Downloader(load: loads.load)
