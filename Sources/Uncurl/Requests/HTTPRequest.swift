@@ -158,7 +158,7 @@ extension RequestBody {
         .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
     }
 
-    /// An object whose members have values of several types: `.json(["name": name, "age": age])`. `nil` is written as `null`.
+    /// An object with members of several types: `.json(["name": name, "age": age])`. `nil` is written as `null`.
     @_disfavoredOverload
     public static func json(
         _ members: [String: (any Encodable & Sendable)?],
